@@ -1,1 +1,45 @@
-//! Helpers of the whole-program tests.
+//! What the whole-program tests stand on: the real binary, started as a process and reached over real sockets.
+//!
+//! Here: how a ledger and a simulator are configured, started, killed and asked ([`Setup`], [`Ledger`], [`Simulator`]), what stands between
+//! them when a test wants an answer that the simulator can't give ([`Proxy`]), and SQL on the ledger's database ([`Database`]). Not here: any
+//! expectation about the product (those are in `tests/*.rs`), and nothing of the `counterfoil` crate: a test sees what a caller sees.
+//!
+//! Nothing waits by a bare sleep: [`until`] asks for a condition until it holds or [`PATIENCE`] is over.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod api;
+mod binary;
+mod database;
+mod ledger;
+mod order;
+mod process;
+mod proxy;
+mod setup;
+mod simulator;
+mod wait;
+
+pub use api::{Api, Reply};
+pub use binary::binary;
+pub use database::Database;
+pub use ledger::{Ledger, Run};
+pub use order::{line, money, order, refund_of};
+pub use process::Program;
+pub use proxy::{Proxy, Scripted};
+pub use setup::{Engine, Setup};
+pub use simulator::{Request, Simulator};
+pub use wait::{PATIENCE, until};
+
+/// Makes one test of each story for each engine: `async fn story(engine: Engine)` becomes `sqlite::story`.
+#[macro_export]
+macro_rules! stories {
+    ($($name:ident),+ $(,)?) => {
+        mod sqlite {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $name() {
+                    Box::pin(super::$name($crate::Engine::Sqlite)).await;
+                }
+            )+
+        }
+    };
+}

@@ -1,0 +1,183 @@
+//! The machine interface as a caller sees it.
+
+use std::time::Duration;
+
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
+
+use crate::{refund_of, until};
+
+/// An HTTP answer. `body` is JSON, or null when the answer was something else; `text` is what came over the wire.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Value,
+    pub text: String,
+}
+
+impl Reply {
+    /// One header as text, empty when it is missing.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
+    }
+
+    /// Fails unless the status is `status`; for reading on: `ledger.refund(…).await.is(202)`.
+    #[track_caller]
+    pub fn is(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.text);
+        self
+    }
+}
+
+/// A caller with a token, or without one.
+#[derive(Clone)]
+pub struct Api {
+    client: Client,
+    base: String,
+    token: Option<String>,
+}
+
+/// A client for tests: bounded in time, and follows nothing by itself.
+pub(crate) fn client() -> Client {
+    // Fails when another test of this process came first, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .timeout(Duration::from_secs(60))
+        .build()
+        .unwrap()
+}
+
+impl Api {
+    pub fn new(base: impl Into<String>, token: Option<&str>) -> Self {
+        Self { client: client(), base: base.into(), token: token.map(str::to_owned) }
+    }
+
+    /// The same ledger, asked with another token or none.
+    pub fn with_token(&self, token: Option<&str>) -> Self {
+        Self { token: token.map(str::to_owned), ..self.clone() }
+    }
+
+    /// Where the ledger listens: `http://127.0.0.1:PORT`.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// One request. An error of the transport is a failed test.
+    pub async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<String>,
+    ) -> Reply {
+        self.try_call(method, path, headers, body).await.unwrap()
+    }
+
+    /// One request that may meet a dying ledger.
+    pub async fn try_call(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<String>,
+    ) -> Result<Reply, reqwest::Error> {
+        let mut request = self.client.request(method, format!("{}{path}", self.base));
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.header("content-type", "application/json").body(body);
+        }
+        let answer = request.send().await?;
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        let bytes = answer.bytes().await?;
+        let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+        Ok(Reply { status, headers, body, text: String::from_utf8_lossy(&bytes).into_owned() })
+    }
+
+    pub async fn get(&self, path: &str) -> Reply {
+        self.call(Method::GET, path, &[], None).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Reply {
+        self.call(Method::POST, path, &[], Some(body.to_string())).await
+    }
+
+    /// Pushes an order's snapshot.
+    pub async fn put_order(&self, order: &str, snapshot: &Value) -> Reply {
+        self.call(Method::PUT, &format!("/v1/orders/{order}"), &[], Some(snapshot.to_string())).await
+    }
+
+    /// Asks for the refund of what is left of one line.
+    pub async fn refund(&self, order: &str, line: &str) -> Reply {
+        self.refund_with(&refund_of(order, line)).await
+    }
+
+    /// Asks for an operation in the caller's own words.
+    pub async fn refund_with(&self, request: &Value) -> Reply {
+        self.post("/v1/operations", request).await
+    }
+
+    /// Asks with `Prefer: wait=0`: the answer comes when the operation is recorded.
+    pub async fn refund_at_once(&self, order: &str, line: &str) -> Reply {
+        let body = refund_of(order, line).to_string();
+        self.call(Method::POST, "/v1/operations", &[("prefer", "wait=0")], Some(body)).await
+    }
+
+    /// One operation as it is now.
+    pub async fn operation(&self, id: &str) -> Value {
+        self.get(&format!("/v1/operations/{id}")).await.is(200).body
+    }
+
+    /// Waits until the operation is as `when` says.
+    pub async fn wait_for(&self, id: &str, what: &str, when: impl Fn(&Value) -> bool) -> Value {
+        until(&format!("{id}: {what}"), async || {
+            let operation = self.operation(id).await;
+            if when(&operation) { Ok(operation) } else { Err(operation.to_string()) }
+        })
+        .await
+    }
+
+    /// Waits until the operation is in `state`.
+    pub async fn wait_for_state(&self, id: &str, state: &str) -> Value {
+        self.wait_for(id, state, |operation| operation["state"] == state).await
+    }
+
+    pub async fn timeline(&self, id: &str) -> Vec<Value> {
+        self.list(&format!("/v1/operations/{id}/timeline"), "timeline").await
+    }
+
+    pub async fn attempts(&self, id: &str) -> Vec<Value> {
+        self.list(&format!("/v1/operations/{id}/attempts"), "attempts").await
+    }
+
+    pub async fn evidence(&self, id: &str) -> Vec<Value> {
+        self.list(&format!("/v1/operations/{id}/evidence"), "evidence").await
+    }
+
+    /// Every operation that the filter finds, from its first page (`limit` up to the caller).
+    pub async fn operations(&self, query: &str) -> Vec<Value> {
+        self.list(&format!("/v1/operations?{query}"), "operations").await
+    }
+
+    async fn list(&self, path: &str, field: &str) -> Vec<Value> {
+        let body = self.get(path).await.is(200).body;
+        body[field].as_array().unwrap_or_else(|| panic!("{path} has no `{field}`: {body}")).clone()
+    }
+
+    /// Makes the row due now.
+    pub async fn look_up(&self, id: &str) -> Reply {
+        self.post(&format!("/v1/operations/{id}/lookup"), &json!({})).await
+    }
+
+    pub async fn cancel(&self, id: &str) -> Reply {
+        self.post(&format!("/v1/operations/{id}/cancel"), &json!({})).await
+    }
+}

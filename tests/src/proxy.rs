@@ -1,0 +1,169 @@
+//! What stands between a ledger and the simulator: answers that the simulator can't give, and a door that shuts.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use crate::until;
+
+/// What happens to requests of one method, instead of going through.
+#[derive(Clone, Debug)]
+pub enum Scripted {
+    /// This status, content type and body; the simulator never sees the request.
+    Answer(u16, &'static str, &'static str),
+    /// The door shuts before the simulator's answer goes back: the next connection is refused.
+    ShutTheDoor,
+}
+
+struct Shared {
+    address: SocketAddr,
+    target: String,
+    script: Mutex<Option<(&'static str, Scripted)>>,
+    accepting: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// A relay on loopback, one connection per request.
+pub struct Proxy {
+    shared: Arc<Shared>,
+}
+
+impl Proxy {
+    /// Relays to `target`, a simulator's URL.
+    pub async fn start(target: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let shared = Arc::new(Shared {
+            address: listener.local_addr().unwrap(),
+            target: target.trim_start_matches("http://").to_owned(),
+            script: Mutex::new(None),
+            accepting: Mutex::new(None),
+        });
+        accept(Arc::clone(&shared), listener);
+        Self { shared }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.shared.address)
+    }
+
+    /// From now on requests of `method` meet `scripted`.
+    pub fn script(&self, method: &'static str, scripted: Scripted) {
+        *self.shared.script.lock().unwrap() = Some((method, scripted));
+    }
+
+    /// From now on everything goes through.
+    pub fn relay_all(&self) {
+        *self.shared.script.lock().unwrap() = None;
+    }
+
+    /// Whether connections are accepted.
+    pub fn is_open(&self) -> bool {
+        self.shared.accepting.lock().unwrap().is_some()
+    }
+
+    /// Shuts the door: connections are refused.
+    pub async fn shut(&self) {
+        shut(&self.shared).await;
+    }
+
+    /// Opens the door again, on the same port.
+    pub async fn open(&self) {
+        let listener = until("the proxy's port", async || {
+            TcpListener::bind(self.shared.address).await.map_err(|error| error.to_string())
+        })
+        .await;
+        accept(Arc::clone(&self.shared), listener);
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        if let Some(accepting) = self.shared.accepting.lock().unwrap().take() {
+            accepting.abort();
+        }
+    }
+}
+
+fn accept(shared: Arc<Shared>, listener: TcpListener) {
+    let served = Arc::clone(&shared);
+    let accepting = tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let shared = Arc::clone(&served);
+            // A connection that breaks is the peer's affair, and what some tests are about.
+            tokio::spawn(async move { serve(&shared, stream).await.ok() });
+        }
+    });
+    *shared.accepting.lock().unwrap() = Some(accepting);
+}
+
+async fn shut(shared: &Shared) {
+    let accepting = shared.accepting.lock().unwrap().take();
+    if let Some(accepting) = accepting {
+        accepting.abort();
+        // The listener is closed when the task is gone, not when it is told to go.
+        let _ = accepting.await;
+    }
+}
+
+async fn serve(shared: &Shared, mut client: TcpStream) -> std::io::Result<()> {
+    let Some((head, body)) = read_request(&mut client).await? else { return Ok(()) };
+    let script = shared.script.lock().unwrap().clone();
+    let scripted = script.filter(|(method, _)| head.starts_with(&format!("{method} /v1/")));
+    if let Some((_, Scripted::Answer(status, kind, text))) = scripted {
+        let answer = format!(
+            "HTTP/1.1 {status} Scripted\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
+            text.len()
+        );
+        client.write_all(answer.as_bytes()).await?;
+        return client.shutdown().await;
+    }
+    let answer = relay(shared, &head, &body).await?;
+    if let Some((_, Scripted::ShutTheDoor)) = scripted {
+        shut(shared).await;
+    }
+    client.write_all(&answer).await?;
+    client.shutdown().await
+}
+
+/// Passes one request on and returns the whole answer, as bytes.
+async fn relay(shared: &Shared, head: &str, body: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut lines = head.lines().filter(|line| !line.to_ascii_lowercase().starts_with("connection:"));
+    let mut passed = lines.next().unwrap_or_default().to_owned();
+    for line in lines.filter(|line| !line.is_empty()) {
+        passed.push_str("\r\n");
+        passed.push_str(line);
+    }
+    passed.push_str("\r\nconnection: close\r\n\r\n");
+    let mut simulator = TcpStream::connect(&shared.target).await?;
+    simulator.write_all(passed.as_bytes()).await?;
+    simulator.write_all(body).await?;
+    let mut answer = Vec::new();
+    simulator.read_to_end(&mut answer).await?;
+    Ok(answer)
+}
+
+/// The head (with its empty line) and the body, or nothing when the client went away first.
+async fn read_request(client: &mut TcpStream) -> std::io::Result<Option<(String, Vec<u8>)>> {
+    let mut bytes = Vec::new();
+    let head_ends = loop {
+        if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break at + 4;
+        }
+        if client.read_buf(&mut bytes).await? == 0 {
+            return Ok(None);
+        }
+    };
+    let head = String::from_utf8_lossy(&bytes[..head_ends]).into_owned();
+    let length = head.lines().filter_map(|line| line.split_once(':')).find_map(|(name, value)| {
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok()).flatten()
+    });
+    let mut body = bytes.split_off(head_ends);
+    while body.len() < length.unwrap_or_default() {
+        if client.read_buf(&mut body).await? == 0 {
+            return Ok(None);
+        }
+    }
+    Ok(Some((head, body)))
+}

@@ -1,0 +1,138 @@
+//! The configuration of one ledger under test.
+
+use std::path::Path;
+
+use toml::{Table, Value};
+
+/// The database that a story runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// The embedded default: one file in the test's directory.
+    Sqlite,
+}
+
+/// What goes into `counterfoil.toml`. The defaults are those of `api.md` with delays a test can wait for: a send has 2 s, a look-up comes 2 s
+/// after it, and two empty walks 1 s apart prove absence from 1 s after the provider can't be working on it any more.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub(crate) engine: Engine,
+    pub(crate) test_clock: bool,
+    changes: Vec<(String, Value)>,
+    removed: Vec<String>,
+}
+
+impl Setup {
+    pub fn new(engine: Engine) -> Self {
+        Self { engine, test_clock: false, changes: Vec::new(), removed: Vec::new() }
+    }
+
+    /// Starts the ledger on a clock that the test moves with [`Ledger::advance`](crate::Ledger::advance).
+    #[must_use]
+    pub fn with_test_clock(mut self) -> Self {
+        self.test_clock = true;
+        self
+    }
+
+    /// Sets one key, named by its path in the file: `accounts.stripe-main.send_timeout`.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.changes.push((key.to_owned(), value.into()));
+        self
+    }
+
+    /// Sets one key of the account `stripe-main`.
+    #[must_use]
+    pub fn account(self, key: &str, value: impl Into<Value>) -> Self {
+        self.with(&format!("accounts.stripe-main.{key}"), value)
+    }
+
+    /// Sets one key of `[daemon]`.
+    #[must_use]
+    pub fn daemon(self, key: &str, value: impl Into<Value>) -> Self {
+        self.with(&format!("daemon.{key}"), value)
+    }
+
+    /// Look-ups this long after an attempt's end, again and again.
+    #[must_use]
+    pub fn look_up_after(self, gap: &str) -> Self {
+        self.daemon("look_up_after", vec![gap.to_owned()])
+    }
+
+    /// Leaves one key out of the file.
+    #[must_use]
+    pub fn without(mut self, key: &str) -> Self {
+        self.removed.push(key.to_owned());
+        self
+    }
+
+    /// The text of the file for a ledger that lives in `dir` and sends to `provider`.
+    pub(crate) fn render(&self, dir: &Path, provider: &str) -> String {
+        let mut table = self.defaults(dir, provider);
+        for (key, value) in &self.changes {
+            let (parent, name) = parent_of(&mut table, key);
+            parent.insert(name.to_owned(), value.clone());
+        }
+        for key in &self.removed {
+            let (parent, name) = parent_of(&mut table, key);
+            parent.remove(name);
+        }
+        toml::to_string(&table).unwrap()
+    }
+
+    fn defaults(&self, dir: &Path, provider: &str) -> Table {
+        let database = match self.engine {
+            Engine::Sqlite => format!("sqlite:{}", dir.join("counterfoil.db").display()),
+        };
+        let dir = dir.display();
+        let text = format!(
+            r#"
+            namespace = "shop"
+
+            [server]
+            listen = "127.0.0.1:0"
+            database = "{database}"
+            time_zone = "Asia/Taipei"
+
+            [accounts.stripe-main]
+            provider = "stripe"
+            base_url = "{provider}"
+            secret_key_file = "{dir}/stripe.key"
+            webhook_secret_file = "{dir}/webhook.key"
+            connect_timeout = "500ms"
+            send_timeout = "2s"
+            key_window = "24h"
+            window_margin = "15m"
+            key_protects = "all"
+            absence_lag = "1s"
+            absence_count = 2
+            absence_gap = "1s"
+            max_resends = 3
+            rate_limit_per_s = 100
+
+            [kinds.refund]
+            account = "stripe-main"
+            effect = "refund"
+            identity = ["order", "line_item"]
+            amount_from = "order"
+            send_within = "72h"
+
+            [daemon]
+            reconcile = "* * * * * *"
+            look_up_after = ["2s"]
+            escalate_after = "20h"
+            lease = "4s"
+            "#
+        );
+        toml::from_str(&text).unwrap()
+    }
+}
+
+/// The table that holds `key`, made where it is missing, and the key's last part.
+fn parent_of<'t, 'k>(table: &'t mut Table, key: &'k str) -> (&'t mut Table, &'k str) {
+    let mut parts: Vec<&str> = key.split('.').collect();
+    let name = parts.pop().unwrap();
+    let parent = parts.into_iter().fold(table, |table, part| {
+        table.entry(part).or_insert_with(|| Table::new().into()).as_table_mut().unwrap()
+    });
+    (parent, name)
+}
