@@ -48,6 +48,15 @@ impl Database {
         .await
     }
 
+    /// The states that an operation moved to, in order.
+    pub async fn moves(&mut self, operation: &str) -> Vec<String> {
+        self.texts(&format!(
+            "SELECT json_extract(body, '$.to') FROM entries \
+             WHERE operation_id = '{operation}' AND type = 'state' ORDER BY seq"
+        ))
+        .await
+    }
+
     /// Takes the write lock: until [`release`](Self::release) nobody else commits anything.
     pub async fn hold_write_lock(&mut self) {
         self.execute("BEGIN IMMEDIATE").await;

@@ -143,6 +143,13 @@ impl Ledger {
         self.write_config();
     }
 
+    /// Points the account at another base URL, as an operator would: in the file, and with a restart.
+    pub async fn send_to(&mut self, provider: &str) {
+        self.provider = provider.to_owned();
+        self.write_config();
+        self.restart().await;
+    }
+
     /// Sets the test clock to `seconds` from the real time.
     pub fn set_clock(&self, seconds: i64) {
         assert!(self.setup.test_clock, "a ledger without a test clock");

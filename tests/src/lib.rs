@@ -15,6 +15,7 @@ mod order;
 mod process;
 mod proxy;
 mod setup;
+mod shop;
 mod simulator;
 mod wait;
 
@@ -26,6 +27,7 @@ pub use order::{line, money, order, refund_of};
 pub use process::Program;
 pub use proxy::{Proxy, Scripted};
 pub use setup::{Engine, Setup};
+pub use shop::{REFUND, Shop};
 pub use simulator::{Request, Simulator};
 pub use wait::{PATIENCE, until};
 
