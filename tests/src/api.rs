@@ -2,34 +2,10 @@
 
 use std::time::Duration;
 
-use reqwest::header::HeaderMap;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
-use crate::{refund_of, until};
-
-/// An HTTP answer. `body` is JSON, or null when the answer was something else; `text` is what came over the wire.
-#[derive(Clone, Debug)]
-pub struct Reply {
-    pub status: u16,
-    pub headers: HeaderMap,
-    pub body: Value,
-    pub text: String,
-}
-
-impl Reply {
-    /// One header as text, empty when it is missing.
-    pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
-    }
-
-    /// Fails unless the status is `status`; for reading on: `ledger.refund(…).await.is(202)`.
-    #[track_caller]
-    pub fn is(self, status: u16) -> Self {
-        assert_eq!(self.status, status, "{}", self.text);
-        self
-    }
-}
+use crate::{Reply, refund_of, until};
 
 /// A caller with a token, or without one.
 #[derive(Clone)]
@@ -165,6 +141,13 @@ impl Api {
     /// Every operation that the filter finds, from its first page (`limit` up to the caller).
     pub async fn operations(&self, query: &str) -> Vec<Value> {
         self.list(&format!("/v1/operations?{query}"), "operations").await
+    }
+
+    /// One page of operations, and the cursor of the next.
+    pub async fn page(&self, query: &str) -> (Vec<Value>, Option<String>) {
+        let body = self.get(&format!("/v1/operations?{query}")).await.is(200).body;
+        let items = body["operations"].as_array().unwrap_or_else(|| panic!("no operations: {body}"));
+        (items.clone(), body["next_cursor"].as_str().map(str::to_owned))
     }
 
     async fn list(&self, path: &str, field: &str) -> Vec<Value> {

@@ -92,7 +92,7 @@ impl Simulator {
     /// A refund that somebody made on the provider's own site, without our marker. Returns its number.
     pub async fn foreign_refund(&self, payment: &str, amount: &str) -> String {
         let made = self.control("refunds", &json!({ "payment": payment, "amount": amount })).await;
-        made["id"].as_str().unwrap_or_else(|| panic!("no id in {made}")).to_owned()
+        made["external_id"].as_str().unwrap_or_else(|| panic!("no number in {made}")).to_owned()
     }
 
     /// The bank returns a refund's money.

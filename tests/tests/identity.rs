@@ -1,7 +1,7 @@
 //! Who an operation is: computed from what is to be done, compared byte for byte, and refused where a person couldn't tell.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use counterfoil_tests::{Engine, REFUND, Reply, Setup, Shop, line, money, order, refund_of, stories};
+use counterfoil_tests::{Engine, REFUND, Setup, Shop, line, money, order, refund_of, stories};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -11,6 +11,7 @@ stories!(
     names_of_fields_are_fixed,
     missing_empty_and_dash_are_three_things,
     a_leading_zero_and_a_capital_make_another_operation,
+    a_look_alike_on_the_same_payment_and_amount_waits_for_a_person,
     white_space_length_and_dots_are_refused_and_never_trimmed,
     text_that_only_looks_the_same_is_refused,
     control_zero_width_and_bidirectional_characters_are_refused,
@@ -19,21 +20,6 @@ stories!(
     an_unknown_order_line_or_kind_is_refused_before_it_is_recorded,
     another_customer_than_the_orders_is_refused,
 );
-
-/// Refused before recording: a problem that names the field.
-#[track_caller]
-fn refuses(reply: &Reply, field: &str) {
-    assert_eq!(reply.status, 422, "{}", reply.text);
-    assert!(reply.header("content-type").starts_with("application/problem+json"), "{:?}", reply.headers);
-    for member in ["type", "title", "detail"] {
-        assert!(reply.body[member].is_string(), "no `{member}` in {}", reply.text);
-    }
-    let errors = reply.body["errors"].as_array().unwrap_or_else(|| panic!("no errors in {}", reply.text));
-    let named = errors.iter().any(|error| {
-        error["field"].as_str().is_some_and(|named| named.starts_with(field)) && error["detail"].is_string()
-    });
-    assert!(named, "{field:?} isn't named in {}", reply.text);
-}
 
 /// An order whose id needs escaping in a URL.
 async fn sells(shop: &Shop, id: &str, payment: &str, lines: &[&str]) {
@@ -99,7 +85,7 @@ async fn a_number_is_no_identifier(engine: Engine) {
     {
         let mut request = refund_of("1043", "li_2");
         request["identity"]["order"] = value;
-        refuses(&shop.ledger.refund_with(&request).await, "identity");
+        shop.ledger.refund_with(&request).await.refuses("identity");
     }
     shop.sent_and_done(0, 0).await;
 }
@@ -113,12 +99,12 @@ async fn names_of_fields_are_fixed(engine: Engine) {
         json!([["order", "1043"], ["line_item", "li_2"]]),
     ] {
         let request = json!({ "kind": "refund", "identity": identity });
-        refuses(&shop.ledger.refund_with(&request).await, "identity");
+        shop.ledger.refund_with(&request).await.refuses("identity");
     }
     // The same name twice: which one would count?
     let twice = r#"{"kind":"refund","identity":{"order":"1043","order":"1044","line_item":"li_2"}}"#;
     let reply = shop.ledger.call(Method::POST, "/v1/operations", &[], Some(twice.to_owned())).await;
-    refuses(&reply, "identity");
+    reply.refuses("identity");
     shop.sent_and_done(0, 0).await;
 }
 
@@ -126,11 +112,11 @@ async fn names_of_fields_are_fixed(engine: Engine) {
 async fn missing_empty_and_dash_are_three_things(engine: Engine) {
     let shop = Shop::open(&Setup::new(engine)).await;
     sells(&shop, "5", "pi_5", &["-"]).await;
-    refuses(
-        &shop.ledger.refund_with(&json!({ "kind": "refund", "identity": { "order": "5" } })).await,
-        "identity.line_item",
-    );
-    refuses(&shop.ledger.refund("5", "").await, "identity.line_item");
+    shop.ledger
+        .refund_with(&json!({ "kind": "refund", "identity": { "order": "5" } }))
+        .await
+        .refuses("identity.line_item");
+    shop.ledger.refund("5", "").await.refuses("identity.line_item");
     let dash = shop.ledger.refund("5", "-").await.is(201);
     assert_eq!(dash.body["id"], "refund-5-~2d");
     shop.ledger.rests().await;
@@ -152,8 +138,23 @@ async fn a_leading_zero_and_a_capital_make_another_operation(engine: Engine) {
         assert_eq!((&reply.body["id"], &reply.body["replayed"]), (&json!(id), &json!(false)));
     }
     // The order `upper` has no line `li_2`: a capital is another name.
-    refuses(&shop.ledger.refund("upper", "li_2").await, "identity.line_item");
+    shop.ledger.refund("upper", "li_2").await.refuses("identity.line_item");
     assert_eq!(shop.provider.effects().await.len(), 4);
+    shop.ledger.rests().await;
+}
+
+/// C7 C9 J6: never merged, and not sent before a person has said that it is meant.
+async fn a_look_alike_on_the_same_payment_and_amount_waits_for_a_person(engine: Engine) {
+    let shop = Shop::open(&Setup::new(engine)).await;
+    sells(&shop, "twin", "pi_twin", &["li_2", "LI_2", "li_3"]).await;
+    shop.ledger.refund("twin", "li_2").await.is(201);
+    let held = shop.ledger.refund("twin", "LI_2").await.is(202);
+    assert_eq!(held.body["state"], "awaiting_approval");
+    assert_eq!(held.body["claim"], "nothing_yet");
+    assert!(held.body["message"].as_str().unwrap().contains("refund-twin-li_2"), "{}", held.text);
+    // A7: another line of equal amount is no twin.
+    shop.ledger.refund("twin", "li_3").await.is(201);
+    assert_eq!(shop.provider.sends().await.len(), 2);
     shop.ledger.rests().await;
 }
 
@@ -163,8 +164,8 @@ async fn white_space_length_and_dots_are_refused_and_never_trimmed(engine: Engin
     let long = "x".repeat(65);
     let very_long = "x".repeat(3000);
     for value in ["1043 ", " 1043", "1043\t", "\u{3000}1043", "1043\n", ".", "..", "", &long, &very_long] {
-        refuses(&shop.ledger.refund(value, "li_2").await, "identity.order");
-        refuses(&shop.ledger.refund("1043", value).await, "identity.line_item");
+        shop.ledger.refund(value, "li_2").await.refuses("identity.order");
+        shop.ledger.refund("1043", value).await.refuses("identity.line_item");
     }
     let longest = "x".repeat(64);
     sells(&shop, &longest, "pi_longest", &[&longest]).await;
@@ -172,7 +173,7 @@ async fn white_space_length_and_dots_are_refused_and_never_trimmed(engine: Engin
     assert_eq!(fits.body["id"], format!("refund-{longest}-{longest}"));
     // 64 bytes that all need three in the ID: longer than an ID may be.
     let wide = "-".repeat(64);
-    refuses(&shop.ledger.refund(&wide, &wide).await, "identity");
+    shop.ledger.refund(&wide, &wide).await.refuses("identity");
     shop.ledger.rests().await;
 }
 
@@ -183,7 +184,7 @@ async fn text_that_only_looks_the_same_is_refused(engine: Engine) {
     let composed = shop.ledger.refund("bôh", "li_1").await.is(201);
     assert_eq!(composed.body["id"], "refund-b~c3~b4h-li_1");
     let decomposed = shop.ledger.refund("bo\u{302}h", "li_1").await;
-    refuses(&decomposed, "identity.order");
+    decomposed.refuses("identity.order");
     let pushed = shop
         .ledger
         .put_order(&escaped("bo\u{302}h"), &order("pi_boh", "100000", "TWD", &[("li_1", "1000")]))
@@ -199,7 +200,7 @@ async fn control_zero_width_and_bidirectional_characters_are_refused(engine: Eng
     for hidden in [
         "\u{202E}", "\u{200B}", "\u{200D}", "\u{FEFF}", "\u{2066}", "\u{7}", "\u{85}", "\u{2028}", "\u{FE0F}",
     ] {
-        refuses(&shop.ledger.refund(&format!("10{hidden}43"), "li_2").await, "identity.order");
+        shop.ledger.refund(&format!("10{hidden}43"), "li_2").await.refuses("identity.order");
         let pushed = shop
             .ledger
             .put_order(&escaped(&format!("10{hidden}43")), &order("pi_x", "1000", "TWD", &[("li_1", "1000")]))
@@ -215,12 +216,12 @@ async fn a_nul_anywhere_is_refused_and_named(engine: Engine) {
     for (field, nul) in [("reason", "abc\u{0}def"), ("requested_by", "a\u{0}"), ("customer", "cus\u{0}_7")] {
         let mut request = refund_of("1043", "li_2");
         request[field] = json!(nul);
-        refuses(&shop.ledger.refund_with(&request).await, field);
+        shop.ledger.refund_with(&request).await.refuses(field);
     }
-    refuses(&shop.ledger.refund("10\u{0}43", "li_2").await, "identity.order");
+    shop.ledger.refund("10\u{0}43", "li_2").await.refuses("identity.order");
     let mut snapshot = order("pi_nul", "1000", "TWD", &[("li_1", "1000")]);
     snapshot["line_items"][0]["title"] = json!("ear\u{0}phones");
-    refuses(&shop.ledger.put_order("nul", &snapshot).await, "line_items");
+    shop.ledger.put_order("nul", &snapshot).await.refuses("line_items");
     shop.sent_and_done(0, 0).await;
 }
 
@@ -240,12 +241,8 @@ async fn other_parameters_under_the_same_identity_are_a_mismatch_that_names_them
             other["params"] = params;
         }
         let refused = shop.ledger.refund_with(&other).await.is(409);
-        let kind = refused.body["type"].as_str().unwrap();
-        assert!(kind.ends_with("intent-mismatch"), "{}", refused.text);
-        let named = refused.body["errors"].as_array().unwrap();
-        let names =
-            named.iter().any(|error| error["field"].as_str().is_some_and(|name| name.starts_with(field)));
-        assert!(names, "{field} isn't named in {}", refused.text);
+        refused.is_problem(409, "intent-mismatch");
+        assert!(refused.names(field), "{field} isn't named in {}", refused.text);
         // What the caller needs to tell the truth: the stored operation as it is.
         for said in [REFUND, "confirmed", "10.00 TWD", "\"done\""] {
             assert!(refused.text.contains(said), "{said:?} isn't in {}", refused.text);
@@ -259,8 +256,8 @@ async fn other_parameters_under_the_same_identity_are_a_mismatch_that_names_them
 
 async fn an_unknown_order_line_or_kind_is_refused_before_it_is_recorded(engine: Engine) {
     let shop = Shop::open(&Setup::new(engine)).await;
-    refuses(&shop.ledger.refund("9999", "li_2").await, "identity.order");
-    refuses(&shop.ledger.refund("1043", "li_9").await, "identity.line_item");
+    shop.ledger.refund("9999", "li_2").await.refuses("identity.order");
+    shop.ledger.refund("1043", "li_9").await.refuses("identity.line_item");
     let mut payout = refund_of("1043", "li_2");
     payout["kind"] = json!("payout");
     let refused = shop.ledger.refund_with(&payout).await;
@@ -278,7 +275,7 @@ async fn another_customer_than_the_orders_is_refused(engine: Engine) {
     let shop = Shop::open(&Setup::new(engine)).await;
     let mut request = refund_of("1043", "li_2");
     request["customer"] = json!("cus_8");
-    refuses(&shop.ledger.refund_with(&request).await, "customer");
+    shop.ledger.refund_with(&request).await.refuses("customer");
     request["customer"] = json!("cus_7");
     shop.ledger.refund_with(&request).await.is(201);
     shop.sent_and_done(1, 1).await;
