@@ -75,7 +75,8 @@ impl Api {
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
         let bytes = answer.bytes().await?;
         let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-        Ok(Reply { status, headers, body, text: String::from_utf8_lossy(&bytes).into_owned() })
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Reply { status, headers, body, text, size: bytes.len() })
     }
 
     pub async fn get(&self, path: &str) -> Reply {

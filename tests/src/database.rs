@@ -18,11 +18,13 @@ impl Database {
     }
 
     pub async fn execute(&mut self, sql: &str) -> u64 {
-        sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
-            .execute(&mut self.connection)
-            .await
-            .unwrap_or_else(|error| panic!("{sql}: {error}"))
-            .rows_affected()
+        self.try_execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"))
+    }
+
+    /// Rows affected, or why the database refused.
+    pub async fn try_execute(&mut self, sql: &str) -> Result<u64, sqlx::Error> {
+        let done = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut self.connection).await?;
+        Ok(done.rows_affected())
     }
 
     /// The first column of the first row.

@@ -10,6 +10,8 @@ pub struct Reply {
     pub headers: HeaderMap,
     pub body: Value,
     pub text: String,
+    /// Bytes of the body as they came, compressed if they were.
+    pub size: usize,
 }
 
 impl Reply {
