@@ -130,7 +130,9 @@ async fn one_alarm(shop: &Shop) {
         if looked_up >= 1 { Ok(()) } else { Err("none yet".to_owned()) }
     })
     .await;
-    let alarms = database.number("SELECT count(*) FROM alarms WHERE account = 'stripe-main'").await;
+    let alarms = database
+        .number("SELECT count(*) FROM alarms WHERE account = 'stripe-main' AND kind = 'reads_unauthorized'")
+        .await;
     assert_eq!(alarms, 1);
 }
 

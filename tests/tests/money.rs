@@ -1,7 +1,7 @@
 //! Money: never more out than came in, and every amount exact on the wire, in JSON and on the page.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use counterfoil_tests::{Engine, REFUND, Setup, Shop, money, order, refund_of, stories};
+use counterfoil_tests::{Engine, REFUND, Setup, Shop, money, order, refund_of, stories, until};
 use serde_json::{Value, json};
 
 stories!(
@@ -15,6 +15,8 @@ stories!(
     an_amount_that_the_provider_cannot_take_is_refused_before_it_is_recorded,
     a_part_of_a_line_is_refunded_by_amount_or_by_quantity,
     an_amount_above_the_line_is_refused_before_it_is_recorded,
+    above_the_limit_of_an_order_a_person_approves_first,
+    money_that_was_captured_less_than_is_held_blocks_new_sends,
 );
 
 /// G1: 6000 and 6000 of 10000, from two orders that share the payment.
@@ -236,4 +238,52 @@ async fn an_amount_above_the_line_is_refused_before_it_is_recorded(engine: Engin
     }
     shop.ledger.get(&format!("/v1/operations/{REFUND}")).await.is(404);
     shop.sent_and_done(0, 0).await;
+}
+
+/// `approve_above` counts all refunds of the order together, so that a large one can't be cut into small ones.
+async fn above_the_limit_of_an_order_a_person_approves_first(engine: Engine) {
+    let shop = Shop::open(&Setup::new(engine).with("kinds.refund.approve_above.TWD", "50000")).await;
+    shop.sells("9", "90000", "TWD", &[("li_1", "30000"), ("li_2", "20000"), ("li_3", "1")]).await;
+    shop.ledger.refund("9", "li_1").await.is(201);
+    shop.ledger.refund("9", "li_2").await.is(201);
+    let held = shop.ledger.refund("9", "li_3").await.is(202);
+    assert_eq!(
+        (&held.body["state"], &held.body["claim"]),
+        (&json!("awaiting_approval"), &json!("nothing_yet"))
+    );
+    let held = shop.ledger.refund("1043", "li_1").await.is(202);
+    assert_eq!(held.body["state"], "awaiting_approval");
+    assert_eq!(shop.provider.sends().await.len(), 2);
+    shop.ledger.rests().await;
+}
+
+async fn money_that_was_captured_less_than_is_held_blocks_new_sends(engine: Engine) {
+    let shop = Shop::open(&Setup::new(engine).look_up_after("1h")).await;
+    shop.provider.next_send("none", "drop").await;
+    shop.ledger.refund_at_once("1043", "li_2").await.is(202);
+    shop.ledger.wait_for_state(REFUND, "unknown").await;
+    let lowered = order("pi_1043", "30000", "TWD", &[("li_1", "120000"), ("li_2", "38000")]);
+    shop.ledger.put_order("1043", &lowered).await.is(200);
+    let alarms = "SELECT count(*) FROM alarms WHERE kind = 'captured_below_held'";
+    assert_eq!(shop.ledger.database().await.number(alarms).await, 1);
+    // Absence is proved, and the resend waits: more would go out than came in.
+    let mut database = shop.ledger.database().await;
+    until("absence", async || {
+        shop.ledger.look_up(REFUND).await;
+        let looked_up = database.facts(REFUND, "looked_up").await;
+        if looked_up >= 3 { Ok(()) } else { Err(format!("{looked_up} look-ups")) }
+    })
+    .await;
+    shop.sent_and_done(1, 0).await;
+    assert_eq!(shop.ledger.operation(REFUND).await["state"], "unknown");
+    let restored = order("pi_1043", "158000", "TWD", &[("li_1", "120000"), ("li_2", "38000")]);
+    shop.ledger.put_order("1043", &restored).await.is(200);
+    until("the resend", async || {
+        shop.ledger.look_up(REFUND).await;
+        let state = shop.ledger.operation(REFUND).await["state"].clone();
+        if state == "confirmed" { Ok(()) } else { Err(state.to_string()) }
+    })
+    .await;
+    shop.sent_and_done(2, 1).await;
+    shop.ledger.rests().await;
 }

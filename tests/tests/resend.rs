@@ -17,6 +17,7 @@ stories!(
     a_conflict_is_looked_up_and_never_sent_under_another_key,
     a_stored_server_error_is_never_sent_again,
     an_error_that_was_applied_is_found,
+    a_reset_connection_is_looked_up_before_anything_is_sent_again,
     a_key_that_protects_success_only_is_never_used_again_after_an_error,
     resends_are_counted_and_then_a_person_decides,
     a_foreign_refund_of_equal_amount_stops_the_resend,
@@ -208,19 +209,38 @@ async fn a_stored_server_error_is_never_sent_again(engine: Engine) {
     shop.ledger.rests().await;
 }
 
-/// B23, the lucky half: a gateway's error page over a refund that was made.
+/// B23, the lucky half: an error, a gateway's page or half an answer over a refund that was made.
 async fn an_error_that_was_applied_is_found(engine: Engine) {
-    for answer in ["500_stored", "500", "html", "wrong_body", "truncated", "reset_before"] {
-        let effect = if answer == "reset_before" { "none" } else { "applied" };
-        let shop = Shop::open(&Setup::new(engine)).await;
-        shop.provider.next_send(effect, answer).await;
-        shop.ledger.refund_at_once("1043", "li_2").await.is(202);
-        shop.ledger.wait_for_state(REFUND, "confirmed").await;
-        assert_eq!(shop.provider.effects_of(REFUND).await.len(), 1, "{answer}");
-        let sends = shop.provider.sends().await.len();
-        assert_eq!(sends, if effect == "applied" { 1 } else { 2 }, "{answer}");
-        shop.ledger.rests().await;
+    let shop = Shop::open(&Setup::new(engine)).await;
+    let answers = ["500_stored", "500", "html", "wrong_body", "truncated"];
+    for (number, answer) in answers.into_iter().enumerate() {
+        let id = format!("e{number}");
+        shop.sells(&id, "10000", "TWD", &[("li_1", "1000")]).await;
+        shop.provider.next_send("applied", answer).await;
+        let told = shop.ledger.refund_at_once(&id, "li_1").await.is(202);
+        assert_ne!(told.body["claim"], "not_done", "{answer}: {}", told.text);
     }
+    for (number, answer) in answers.into_iter().enumerate() {
+        let id = format!("refund-e{number}-li_1");
+        let settled = shop.ledger.wait_for_state(&id, "confirmed").await;
+        assert_eq!(settled["attempts"], 1, "{answer}");
+        assert_eq!(classes(&shop.ledger, &id).await, ["indeterminate"], "{answer}");
+        assert_eq!(shop.provider.effects_of(&id).await.len(), 1, "{answer}");
+    }
+    assert_eq!(shop.provider.sends().await.len(), answers.len());
+    shop.ledger.rests().await;
+}
+
+/// The connection broke before the provider did anything; nobody can know that but by looking.
+async fn a_reset_connection_is_looked_up_before_anything_is_sent_again(engine: Engine) {
+    let shop = Shop::open(&Setup::new(engine)).await;
+    shop.provider.next_send("none", "reset_before").await;
+    shop.ledger.refund_at_once("1043", "li_2").await.is(202);
+    shop.ledger.wait_for_state(REFUND, "confirmed").await;
+    assert_eq!(moves(&shop).await, ["submitted", "unknown", "confirmed"]);
+    assert!(shop.provider.look_ups().await.len() >= 2, "absence takes two complete walks");
+    shop.sent_and_done(2, 1).await;
+    shop.ledger.rests().await;
 }
 
 /// B23: the provider keeps a key for a 2xx only, so after anything else the same key would act again.
