@@ -167,3 +167,50 @@ async fn read_request(client: &mut TcpStream) -> std::io::Result<Option<(String,
     }
     Ok(Some((head, body)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Api;
+
+    /// Answers every connection with `ok`.
+    async fn target() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let Ok(Some((head, body))) = read_request(&mut stream).await else { continue };
+                let text = format!("{} {}", head.lines().next().unwrap_or_default(), body.len());
+                let answer = format!(
+                    "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{text}",
+                    text.len()
+                );
+                stream.write_all(answer.as_bytes()).await.ok();
+            }
+        });
+        url
+    }
+
+    #[tokio::test]
+    async fn it_relays_scripts_and_shuts() {
+        let proxy = Proxy::start(&target().await).await;
+        let api = Api::new(proxy.url(), None);
+        let body = "x".repeat(100_000);
+        let relayed = api.call(reqwest::Method::POST, "/v1/refunds", &[], Some(body)).await;
+        assert_eq!(relayed.text, "POST /v1/refunds HTTP/1.1 100000");
+
+        proxy.script("GET", Scripted::Answer(403, "text/plain", "no"));
+        let scripted = api.get("/v1/refunds").await;
+        assert_eq!((scripted.status, scripted.text.as_str()), (403, "no"));
+        assert_eq!(api.call(reqwest::Method::POST, "/v1/refunds", &[], None).await.status, 200);
+
+        proxy.script("GET", Scripted::ShutTheDoor);
+        assert_eq!(api.get("/v1/refunds").await.status, 200);
+        assert!(!proxy.is_open());
+        let refused = api.try_call(reqwest::Method::GET, "/v1/refunds", &[], None).await;
+        assert!(refused.unwrap_err().is_connect());
+        proxy.relay_all();
+        proxy.open().await;
+        assert_eq!(api.get("/v1/refunds").await.status, 200);
+    }
+}
