@@ -1,1 +1,3 @@
-//! What does happen.
+//! **What does happen.** The binary `counterfoil`: its stores, providers, work and HTTP.
+
+pub mod store;
