@@ -3,9 +3,9 @@
 //! Connections are run here and not by `axum::serve`, because a lost answer is the simulator's trade: a handler must be able to
 //! end its connection without a byte, after half a body, or with a reset.
 
-use std::{convert::Infallible, io, pin::pin, sync::Arc, time::Duration};
+use std::{io, pin::pin, sync::Arc, time::Duration};
 
-use axum::{Router, body::Body, http::Response};
+use axum::Router;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
@@ -78,8 +78,7 @@ async fn attend(stream: TcpStream, router: Router) {
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(knife.clone());
         let mut router = router.clone();
-        let answer = async move { Ok::<Response<Body>, Infallible>(router.call(request).await?) };
-        Box::pin(answer)
+        Box::pin(async move { router.call(request).await })
     });
     let mut connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     let how = tokio::select! {

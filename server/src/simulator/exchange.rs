@@ -49,41 +49,37 @@ impl State {
         // What would be answered if nothing were wrong, tried on a copy, because nothing is to happen now.
         let would_be = |provider: &Provider| provider.clone().execute(call, Keep::Result, now);
         let truth = match fault.happens() {
-            Happens::Applied => Delivery::Answer(self.provider.execute(call, keep, now)),
-            Happens::Twice => Delivery::Answer(match self.provider.begin(call, now) {
+            Happens::Applied => Some(Delivery::Answer(self.provider.execute(call, keep, now))),
+            Happens::Twice => Some(Delivery::Answer(match self.provider.begin(call, now) {
                 Ok(begun) => self.provider.finish_twice(begun, keep, now),
                 Err(reply) => reply,
-            }),
-            Happens::None if fault.answer == Answer::BrokenStored => {
-                self.provider.break_unexecuted(call, now);
-                Delivery::Hang
+            })),
+            Happens::None => {
+                if fault.answer == Answer::BrokenStored {
+                    self.provider.break_unexecuted(call, now);
+                }
+                instead.is_none().then(|| Delivery::Answer(would_be(&self.provider)))
             }
-            Happens::None if instead.is_some() => Delivery::Hang,
-            Happens::None => Delivery::Answer(would_be(&self.provider)),
             Happens::Late => {
-                let truncated = (fault.answer == Answer::Truncated).then(|| would_be(&self.provider));
-                match self.provider.begin(call, now) {
+                let whole = (fault.answer == Answer::Truncated).then(|| would_be(&self.provider));
+                Some(match self.provider.begin(call, now) {
                     Ok(begun) => {
                         let (caller, done) = oneshot::channel();
                         self.late.push(Late { due: later(now, after), begun, keep, caller });
-                        truncated.map_or(Delivery::AnswerWhenDone(done), Delivery::Answer)
+                        whole.map_or(Delivery::AnswerWhenDone(done), Delivery::Answer)
                     }
                     Err(reply) => Delivery::Answer(reply),
-                }
+                })
             }
         };
-        if let Some(instead) = instead {
-            return instead;
-        }
-        match (fault.answer, truth) {
-            (Answer::Truncated, Delivery::Answer(reply)) => Delivery::Truncate(reply),
-            (Answer::Hang, Delivery::Answer(reply))
-                if fault.after_ms.is_some() && fault.happens() != Happens::Late =>
-            {
+        let timed = fault.after_ms.is_some() && fault.happens() != Happens::Late;
+        match (instead.or(truth), fault.answer) {
+            (Some(Delivery::Answer(reply)), Answer::Truncated) => Delivery::Truncate(reply),
+            (Some(Delivery::Answer(reply)), Answer::Hang) if timed => {
                 Delivery::AnswerAt(later(now, after), reply)
             }
-            (Answer::Hang, _) => Delivery::Hang,
-            (_, truth) => truth,
+            (_, Answer::Hang) | (None, _) => Delivery::Hang,
+            (Some(delivery), _) => delivery,
         }
     }
 
@@ -123,7 +119,8 @@ fn instead(answer: Answer) -> Option<Delivery> {
         Answer::Ok | Answer::Hang | Answer::Truncated => return None,
         Answer::Drop => return Some(Delivery::Close),
         Answer::ResetBefore => return Some(Delivery::Reset),
-        Answer::Broken | Answer::BrokenStored => Refusal::broken().into(),
+        Answer::Broken => Refusal::broken().into(),
+        Answer::BrokenStored => Reply::broken_for_good(),
         Answer::TooMany => Refusal::too_many().into(),
         Answer::TooManyNamed => Reply::from(Refusal::too_many().code("rate_limit"))
             .with("stripe-rate-limited-reason", "endpoint-rate"),

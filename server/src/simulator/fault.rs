@@ -87,7 +87,7 @@ pub struct Matching {
 }
 
 /// One fault, as `POST /simulator/faults` orders it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
     /// Which requests it is for.
@@ -109,6 +109,19 @@ pub struct Fault {
 
 fn once() -> u32 {
     1
+}
+
+impl Default for Fault {
+    /// Answers one request, any, as if there were no fault.
+    fn default() -> Self {
+        Self {
+            matching: Matching::default(),
+            effect: None,
+            answer: Answer::default(),
+            after_ms: None,
+            times: once(),
+        }
+    }
 }
 
 impl Fault {

@@ -63,7 +63,7 @@ pub use self::{
 };
 
 /// The version of the API that is spoken, as `Stripe-Version` and in events.
-const API_VERSION: &str = "2026-09-30.dahlia";
+const API_VERSION: &str = "2026-10-28.endive";
 
 /// How a simulator starts.
 #[derive(Clone, Default)]

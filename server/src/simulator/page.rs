@@ -76,12 +76,15 @@ fn filter<'a>(account: &'a Account, query: &Parameters) -> Result<Option<&'a Pay
     Ok(chosen)
 }
 
+/// A test of the second an object was created in against the second that was asked for.
+type Test = fn(&i64, &i64) -> bool;
+
 /// Where a page begins and how long it may be.
 struct Asked {
     limit: usize,
     after: Option<String>,
     before: Option<String>,
-    created: Vec<(fn(&i64, &i64) -> bool, i64)>,
+    created: Vec<(Test, i64)>,
 }
 
 impl Asked {
@@ -99,8 +102,8 @@ impl Asked {
             return Err(Refusal::invalid("A page either starts after an object or ends before one")
                 .param("ending_before"));
         }
-        let mut created: Vec<(fn(&i64, &i64) -> bool, i64)> = Vec::new();
-        let bounds: [(&str, fn(&i64, &i64) -> bool); 5] = [
+        let mut created: Vec<(Test, i64)> = Vec::new();
+        let bounds: [(&str, Test); 5] = [
             ("created", i64::eq),
             ("created[gt]", i64::gt),
             ("created[gte]", i64::ge),

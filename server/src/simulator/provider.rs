@@ -117,7 +117,7 @@ impl Provider {
     /// Stores a 500 under the key of a request that isn't executed, if execution would have begun.
     pub(super) fn break_unexecuted(&mut self, call: &Call, now: Timestamp) {
         if let Ok(begun) = self.begin(call, now) {
-            self.keep(begun.key.as_deref(), Keep::Broken, &Refusal::broken().into());
+            self.keep(begun.key.as_deref(), Keep::Broken, &Reply::broken_for_good());
         }
     }
 
@@ -125,7 +125,7 @@ impl Provider {
         let Some(key) = key else { return };
         let kept = match keep {
             Keep::Result => Some(result.clone()),
-            Keep::Broken => Some(Refusal::broken().into()),
+            Keep::Broken => Some(Reply::broken_for_good()),
             Keep::Nothing => None,
         };
         let successes_only = self.mode.keys == KeyMode::Success;

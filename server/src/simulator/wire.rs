@@ -34,6 +34,12 @@ impl Reply {
         Self { status: 502, headers: Vec::new(), body: Text::Html(page) }
     }
 
+    /// A 500 that stands under its key. The same key only replays it, which `Stripe-Should-Retry` says
+    /// (docs.stripe.com/error-low-level).
+    pub(super) fn broken_for_good() -> Self {
+        Self::from(Refusal::broken()).with("stripe-should-retry", "false")
+    }
+
     pub(super) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
