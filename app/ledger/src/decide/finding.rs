@@ -1,0 +1,146 @@
+//! From what was seen to what is written: evidence first, then the move that it proves.
+
+use crate::attempt::{Attempt, AttemptEnd, Class};
+use crate::entry::{Entry, Incident};
+use crate::evidence::{EffectSeen, EffectStatus, LookUp, Walk};
+use crate::state::{Event, State};
+use crate::window::later;
+
+use super::{DecideError, Draft, Policy};
+
+/// What was just seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    /// Nothing: a due time came.
+    Timer,
+    /// An attempt ended.
+    AttemptEnded { number: u32, end: AttemptEnd },
+    /// We asked the provider.
+    LookedUp(LookUp),
+    /// The provider told us, unasked and verified.
+    Told(EffectSeen),
+}
+
+pub(super) fn take_in(draft: &mut Draft, seen: Seen, policy: &Policy) -> Result<(), DecideError> {
+    match seen {
+        Seen::Timer => sender_gone(draft),
+        Seen::AttemptEnded { number, end } => attempt_ended(draft, number, end, policy),
+        Seen::LookedUp(look_up) => {
+            sender_gone(draft)?;
+            looked_up(draft, look_up, policy)
+        }
+        Seen::Told(effect) => {
+            draft.write(Entry::Told { effect })?;
+            weigh_hits(draft, policy)
+        }
+    }
+}
+
+/// A sender that is past its own deadline puts nothing on the wire any more; if its report isn't here, it may never come.
+fn sender_gone(draft: &mut Draft) -> Result<(), DecideError> {
+    let gone = draft.operation.facts.state == State::Submitted
+        && draft.operation.open_attempt().is_some_and(|attempt| attempt.deadline() <= draft.now);
+    if gone { draft.raise(Event::AnswerLost) } else { Ok(()) }
+}
+
+fn attempt_ended(
+    draft: &mut Draft,
+    number: u32,
+    end: AttemptEnd,
+    policy: &Policy,
+) -> Result<(), DecideError> {
+    let class = end.class;
+    let replayed = end.replayed;
+    draft.write(Entry::AttemptEnded { number, end })?;
+    let others_arrived = draft
+        .operation
+        .facts
+        .attempts
+        .iter()
+        .any(|attempt| attempt.number != number && attempt.may_have_executed());
+    match class {
+        // These two speak for their attempt alone.
+        Class::NotSent | Class::Deferred => {
+            if !draft.operation.facts.attempts.iter().any(Attempt::may_have_executed)
+                && draft.operation.facts.conclusion.hits.is_empty()
+            {
+                draft.raise(Event::NothingHappened)?;
+            }
+        }
+        // A refusal too, unless the provider replays it: then it speaks for the first execution.
+        Class::Refused => {
+            let proves = if replayed {
+                draft.operation.one_protected_window(policy.key_protects)
+            } else {
+                !others_arrived
+            };
+            if proves && draft.operation.facts.conclusion.hits.is_empty() {
+                draft.raise(Event::Refused)?;
+            } else {
+                draft.raise(Event::AnswerLost)?;
+            }
+        }
+        Class::Effect => weigh_hits(draft, policy)?,
+        Class::Indeterminate => {
+            draft.raise(Event::AnswerLost)?;
+            weigh_hits(draft, policy)?;
+        }
+    }
+    // An effect whose status proves nothing yet leaves the answer as good as lost.
+    if draft.operation.open_attempt().is_none() && draft.operation.facts.state == State::Submitted {
+        draft.raise(Event::AnswerLost)?;
+    }
+    Ok(())
+}
+
+fn looked_up(draft: &mut Draft, look_up: LookUp, policy: &Policy) -> Result<(), DecideError> {
+    let facts = &draft.operation.facts;
+    // Rule 6: later than the latest attempt's mark, the send time-out and the provider's lag.
+    let counted = look_up.walk == Walk::Complete
+        && facts.attempts.last().is_some_and(|latest| {
+            let horizon = later(latest.deadline(), policy.absence_lag);
+            facts.absence.counts(look_up.started_at, horizon, policy.absence_gap)
+        });
+    let proves_absence = counted && facts.absence.walks + 1 >= policy.absence_count.max(1);
+    draft.write(Entry::LookedUp { look_up, counted, proves_absence })?;
+    weigh_hits(draft, policy)
+}
+
+/// Moves the state to what the effects with our marker prove, and opens the incidents that they are.
+fn weigh_hits(draft: &mut Draft, policy: &Policy) -> Result<(), DecideError> {
+    let conclusion = &draft.operation.facts.conclusion;
+    let matching: Vec<_> = conclusion.hits.iter().filter(|hit| hit.matches()).cloned().collect();
+    let mismatched: Vec<_> = conclusion.hits.iter().filter(|hit| !hit.matches()).cloned().collect();
+    let best = |status| matching.iter().any(|hit| hit.status == status);
+    if best(EffectStatus::Live) {
+        draft.raise(Event::EffectLive)?;
+    } else if best(EffectStatus::Pending) {
+        draft.raise(Event::EffectPending)?;
+    } else if let Some(failed) = matching.first() {
+        // One failed execution settles the operation only if there can't have been another.
+        if draft.operation.one_protected_window(policy.key_protects) {
+            let bounced = draft.operation.facts.state == State::Confirmed;
+            draft.raise(Event::EffectFailed)?;
+            if bounced {
+                let external_id = failed.external_id.clone();
+                draft.write(Entry::Incident(Incident::Bounced { external_id }))?;
+            }
+        }
+    }
+    let standing: Vec<String> =
+        draft.operation.facts.conclusion.standing().map(|hit| hit.external_id.clone()).collect();
+    if standing.len() > 1 {
+        open_once(draft, Incident::TwoEffects { external_ids: standing })?;
+    }
+    for hit in mismatched {
+        open_once(draft, Incident::Mismatch { external_id: hit.external_id, differences: hit.differences })?;
+    }
+    Ok(())
+}
+
+fn open_once(draft: &mut Draft, incident: Incident) -> Result<(), DecideError> {
+    if !draft.operation.facts.incidents.contains(&incident) {
+        draft.write(Entry::Incident(incident))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,269 @@
+//! An operation: what it is, which never changes, and what is known of it, which its entries tell.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::attempt::{Attempt, Class};
+use crate::entry::{Asked, Entered, Entry, Hold, Incident, Subject};
+use crate::evidence::{Absence, Conclusion, Source, Walk};
+use crate::identity::OperationId;
+use crate::intent::{Intent, IntentHash};
+use crate::state::State;
+use crate::window::{KeyProtects, KeyWindow};
+
+/// The last look-up, as far as decisions need it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastLookUp {
+    pub started_at: Timestamp,
+    #[serde(flatten)]
+    pub walk: Walk,
+    pub counted: bool,
+}
+
+/// What is known of an operation: the sum of its entries, and nothing that they don't say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    pub subject: Subject,
+    pub state: State,
+    /// Moves with state, decisions and the conclusion; not with leases, claims, notes or repeated look-ups.
+    pub version: u64,
+    /// Entries so far.
+    pub seq: u64,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// When the present state was entered.
+    pub state_since: Timestamp,
+    /// When it was last allowed to be sent: recording, or the latest approval. `send_within` runs from here.
+    pub allowed_at: Option<Timestamp>,
+    /// When it first became unknown. Never reset.
+    pub unknown_since: Option<Timestamp>,
+    pub holds: Vec<Hold>,
+    pub asked: Option<Asked>,
+    /// How often it was asked for.
+    pub asked_count: u32,
+    pub attempts: Vec<Attempt>,
+    pub window: Option<KeyWindow>,
+    pub conclusion: Conclusion,
+    pub absence: Absence,
+    /// Enough counted walks since the latest attempt (rule 6).
+    pub absence_proved: bool,
+    pub last_look_up: Option<LastLookUp>,
+    /// Look-ups since the latest attempt.
+    pub look_ups: u32,
+    /// The last walk that was read at all, whole or not: the watch on confirmed effects goes by it.
+    pub last_read_at: Option<Timestamp>,
+    pub cancel_asked: bool,
+    /// `failed` after it had been `confirmed`.
+    pub bounced: bool,
+    pub incidents: Vec<Incident>,
+}
+
+/// An operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation {
+    pub id: OperationId,
+    pub intent: Intent,
+    pub intent_hash: IntentHash,
+    pub facts: Facts,
+}
+
+/// An entry that can't stand where it stands: the stored history was changed, or we have a fault.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HistoryError {
+    #[error("entry {seq} doesn't follow: {what}")]
+    OutOfPlace { seq: u64, what: &'static str },
+    #[error("there is no first entry")]
+    Empty,
+}
+
+impl Facts {
+    fn begin(first: &Entered) -> Result<Self, HistoryError> {
+        let Entry::Recorded { subject, state, holds } = &first.entry else {
+            return Err(HistoryError::OutOfPlace {
+                seq: first.seq,
+                what: "the first entry records the operation",
+            });
+        };
+        Ok(Self {
+            subject: subject.as_ref().clone(),
+            state: *state,
+            version: 1,
+            seq: first.seq,
+            created_at: first.at,
+            updated_at: first.at,
+            state_since: first.at,
+            allowed_at: (*state == State::Authorized).then_some(first.at),
+            unknown_since: None,
+            holds: holds.clone(),
+            asked: None,
+            asked_count: 0,
+            attempts: Vec::new(),
+            window: None,
+            conclusion: Conclusion::default(),
+            absence: Absence::default(),
+            absence_proved: false,
+            last_look_up: None,
+            look_ups: 0,
+            last_read_at: None,
+            cancel_asked: false,
+            bounced: false,
+            incidents: Vec::new(),
+        })
+    }
+}
+
+impl Operation {
+    /// Tells the whole story from the first entry on.
+    ///
+    /// # Errors
+    /// [`HistoryError`] names the first entry that doesn't follow.
+    pub fn replay(
+        id: OperationId,
+        intent: Intent,
+        intent_hash: IntentHash,
+        entries: &[Entered],
+    ) -> Result<Self, HistoryError> {
+        let (first, rest) = entries.split_first().ok_or(HistoryError::Empty)?;
+        let mut operation = Self { id, intent, intent_hash, facts: Facts::begin(first)? };
+        for entered in rest {
+            operation.absorb(entered)?;
+        }
+        Ok(operation)
+    }
+
+    /// Takes in the next entry.
+    ///
+    /// # Errors
+    /// [`HistoryError`] when it can't stand here; the operation is then no longer to be used.
+    pub fn absorb(&mut self, entered: &Entered) -> Result<(), HistoryError> {
+        let Entered { seq, at, entry, .. } = entered;
+        let out_of_place = |what| HistoryError::OutOfPlace { seq: *seq, what };
+        if *seq != self.facts.seq + 1 {
+            return Err(out_of_place("its number isn't the next one"));
+        }
+        let before = (self.facts.state, self.facts.conclusion.clone());
+        let facts = &mut self.facts;
+        match entry {
+            Entry::Recorded { .. } => return Err(out_of_place("an operation is recorded once")),
+            Entry::Asked(asked) => {
+                facts.asked_count += 1;
+                if facts.asked.is_none() {
+                    facts.asked = Some(asked.clone());
+                }
+            }
+            Entry::State { from, to, event } => {
+                if *from != facts.state {
+                    return Err(out_of_place("it leaves a state that the operation isn't in"));
+                }
+                facts.bounced = *from == State::Confirmed && *to == State::Failed;
+                facts.state = *to;
+                facts.state_since = *at;
+                match to {
+                    State::Unknown if facts.unknown_since.is_none() => facts.unknown_since = Some(*at),
+                    State::Authorized if *event == crate::state::Event::Approved => {
+                        facts.allowed_at = Some(*at)
+                    }
+                    _ => {}
+                }
+            }
+            Entry::AttemptStarted { number, client_request_id, send_timeout_ms, key_window_s } => {
+                if usize::try_from(*number).ok() != Some(facts.attempts.len() + 1) {
+                    return Err(out_of_place("attempts are numbered in order"));
+                }
+                facts.attempts.push(Attempt {
+                    number: *number,
+                    client_request_id: client_request_id.clone(),
+                    marked_at: *at,
+                    send_timeout_ms: *send_timeout_ms,
+                    ended_at: None,
+                    end: None,
+                });
+                facts.window.get_or_insert(KeyWindow { opened_at: *at, length_s: *key_window_s });
+                // Absence has to be proved again for what this attempt may do.
+                facts.absence = Absence::default();
+                facts.absence_proved = false;
+                facts.look_ups = 0;
+            }
+            Entry::AttemptEnded { number, end } => {
+                let attempt = facts
+                    .attempts
+                    .iter_mut()
+                    .find(|attempt| attempt.number == *number)
+                    .ok_or_else(|| out_of_place("it ends an attempt that never started"))?;
+                if attempt.end.is_some() {
+                    return Err(out_of_place("an attempt ends once"));
+                }
+                attempt.ended_at = Some(*at);
+                attempt.end = Some(end.clone());
+                if end.class == Class::NotSent && !facts.attempts.iter().any(Attempt::may_have_arrived) {
+                    facts.window = None;
+                }
+                if let Some(effect) = &end.effect {
+                    facts.conclusion.take_in(&self.intent, effect, Source::Answer);
+                }
+            }
+            Entry::LookedUp { look_up, counted, proves_absence } => {
+                for effect in &look_up.effects {
+                    facts.conclusion.take_in(&self.intent, effect, Source::ReadDirectly);
+                }
+                if *counted {
+                    facts.absence =
+                        Absence { walks: facts.absence.walks + 1, last_at: Some(look_up.started_at) };
+                }
+                facts.absence_proved |= *proves_absence;
+                facts.look_ups += 1;
+                facts.last_look_up = Some(LastLookUp {
+                    started_at: look_up.started_at,
+                    walk: look_up.walk,
+                    counted: *counted,
+                });
+                if !matches!(look_up.walk, Walk::Unavailable(_)) {
+                    facts.last_read_at = Some(look_up.started_at);
+                }
+            }
+            Entry::Told { effect } => facts.conclusion.take_in(&self.intent, effect, Source::Webhook),
+            Entry::CancelAsked => facts.cancel_asked = true,
+            Entry::Incident(incident) => facts.incidents.push(incident.clone()),
+        }
+        facts.conclusion.weigh(facts.absence_proved);
+        if before != (facts.state, facts.conclusion.clone()) {
+            facts.version += 1;
+        }
+        facts.seq = *seq;
+        facts.updated_at = *at;
+        Ok(())
+    }
+
+    /// The attempt that is on its way: started, and its end not known.
+    pub fn open_attempt(&self) -> Option<&Attempt> {
+        self.facts.attempts.last().filter(|attempt| attempt.end.is_none())
+    }
+
+    /// Whether every attempt that may have been executed fell into one window in which the key makes them one execution. Only
+    /// then does what is known of one of them hold for the operation.
+    pub fn one_protected_window(&self, protects: KeyProtects) -> bool {
+        let mut executed = self.facts.attempts.iter().filter(|attempt| attempt.may_have_executed());
+        let Some(first) = executed.next() else { return true };
+        let Some(window) = self.facts.window else { return false };
+        let closes_at = window.closes_at();
+        let mut others = executed.peekable();
+        if others.peek().is_none() {
+            return true;
+        }
+        protects == KeyProtects::All
+            && first.deadline() <= closes_at
+            && others.all(|attempt| attempt.deadline() <= closes_at)
+    }
+
+    /// The minor units that count as spent for this operation (rule 11): its own while it isn't disproved, and never less than
+    /// what its effects add up to.
+    pub fn holds_minor(&self) -> i64 {
+        let own = if self.facts.state.holds_money() { self.intent.money.minor() } else { 0 };
+        own.max(self.facts.conclusion.standing_minor())
+    }
+
+    /// When the first bytes may have left.
+    pub fn first_sent_at(&self) -> Option<Timestamp> {
+        self.facts.attempts.iter().find(|attempt| attempt.may_have_arrived()).map(|attempt| attempt.marked_at)
+    }
+}

@@ -1,0 +1,141 @@
+//! What a caller is told. A model acts on it, so every answer says what is known, what isn't, what happens by itself and what
+//! not to do. Never "failed, try again" for anything but a definite refusal.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::attempt::Class;
+use crate::entry::Hold;
+use crate::intent::EffectKind;
+use crate::money::ExponentTable;
+use crate::operation::Operation;
+use crate::state::State;
+
+/// What the caller may tell the customer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Claim {
+    NothingYet,
+    InProgress,
+    Done,
+    NotDone,
+}
+
+impl Claim {
+    /// The claim that a state allows.
+    pub fn of(state: State) -> Self {
+        match state {
+            State::AwaitingApproval | State::Authorized => Self::NothingYet,
+            State::Submitted | State::Unknown | State::Pending | State::Escalated => Self::InProgress,
+            State::Confirmed => Self::Done,
+            State::Failed | State::Cancelled => Self::NotDone,
+        }
+    }
+}
+
+/// How the provider is called and how it counts money.
+#[derive(Debug, Clone, Copy)]
+pub struct Speaker<'a> {
+    /// `Stripe`.
+    pub provider: &'a str,
+    pub exponents: ExponentTable,
+}
+
+/// What is to be done, for the middle of a sentence: `refund of 380.00 TWD`.
+pub fn what(operation: &Operation, speaker: Speaker<'_>) -> String {
+    let EffectKind::Refund = operation.intent.effect;
+    format!("refund of {}", speaker.exponents.display(operation.intent.money))
+}
+
+/// The message for a caller. `next_check_at`: when the machine looks again by itself.
+pub fn message(operation: &Operation, speaker: Speaker<'_>, next_check_at: Option<Timestamp>) -> String {
+    let what = what(operation, speaker);
+    let provider = speaker.provider;
+    let next = next_check_at.map_or_else(String::new, |at| format!("; next check at {}", seconds(at)));
+    let facts = &operation.facts;
+    match facts.state {
+        State::AwaitingApproval => format!(
+            "The {what} is recorded and was not sent. {} Do not send it another way. Tell the customer that nothing has happened yet.",
+            why_held(operation)
+        ),
+        State::Authorized => match facts.attempts.last() {
+            None => format!(
+                "The {what} is recorded and will be sent to {provider}; it certainly has not happened yet. Do not send it another way."
+            ),
+            Some(_) => format!(
+                "The {what} is recorded. {provider} did not execute it so far, and Counterfoil will send it again by itself. Do not send it another way."
+            ),
+        },
+        State::Submitted => format!(
+            "The {what} is being sent to {provider} now. It may already have happened. Do not send it again. Tell the customer it is being confirmed."
+        ),
+        State::Unknown => format!(
+            "The {what} was sent to {provider} and no answer {}. It may already have happened. Do not send it again. Counterfoil is checking{next}. Tell the customer it is being confirmed.",
+            lost(operation)
+        ),
+        State::Escalated => format!(
+            "The {what} was sent to {provider} and it is still not proved whether it happened. Do not send it again. A person decides now; Counterfoil goes on looking{next}. Tell the customer it is being confirmed."
+        ),
+        State::Pending => format!(
+            "{provider} holds the {what} and has not finished it. Do not send it again. Counterfoil is watching it{next}. Tell the customer it is being processed."
+        ),
+        State::Confirmed => format!(
+            "The {what} exists at {provider}{}. It is done; do not send it again.",
+            facts.conclusion.external_id().map_or_else(String::new, |id| format!(" as {id}"))
+        ),
+        State::Failed if facts.bounced => format!(
+            "The {what} had succeeded at {provider} and came back: the customer does not have the money. A person has a task. Do not send it again; doing it once more is a new revision with its own approval."
+        ),
+        State::Failed => format!(
+            "The {what} was refused by {provider}{} and did not happen. Repeating the request changes nothing; doing it once more is a new revision with its own approval.",
+            refusal_code(operation)
+        ),
+        State::Cancelled => format!("The {what} was withdrawn before it was sent, and did not happen."),
+    }
+}
+
+/// Before seconds nobody plans: `2026-11-30T10:03:31Z`.
+fn seconds(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+fn lost(operation: &Operation) -> String {
+    let status = operation
+        .facts
+        .attempts
+        .last()
+        .and_then(|attempt| attempt.end.as_ref())
+        .and_then(|end| end.http_status);
+    match status {
+        Some(status) => format!("that proves anything came back (HTTP {status})"),
+        None => "arrived".to_owned(),
+    }
+}
+
+fn refusal_code(operation: &Operation) -> String {
+    operation
+        .facts
+        .attempts
+        .iter()
+        .filter_map(|attempt| attempt.end.as_ref())
+        .rfind(|end| end.class == Class::Refused)
+        .and_then(|end| end.code.as_deref())
+        .map_or_else(String::new, |code| format!(" ({code})"))
+}
+
+fn why_held(operation: &Operation) -> String {
+    match operation.facts.holds.first() {
+        Some(Hold::Revision) => {
+            "It is a revision, and a person must approve it before the first send.".to_owned()
+        }
+        Some(Hold::AboveLimit { .. }) => {
+            "It is above the limit, and a person must approve it before the first send.".to_owned()
+        }
+        Some(Hold::Twin { operation }) => {
+            format!(
+                "It looks like {operation} written another way, and a person must say whether it is meant."
+            )
+        }
+        None => "It was not sent in time, and a person must approve it again.".to_owned(),
+    }
+}
