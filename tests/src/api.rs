@@ -127,14 +127,23 @@ impl Api {
         self.wait_for(id, state, |operation| operation["state"] == state).await
     }
 
+    /// Every entry of an operation, in order.
     pub async fn timeline(&self, id: &str) -> Vec<Value> {
-        self.list(&format!("/v1/operations/{id}/timeline"), "timeline").await
+        self.list(&format!("/v1/operations/{id}/timeline"), "entries").await
     }
 
+    /// The class of each attempt that has ended, in order.
+    pub async fn classes(&self, id: &str) -> Vec<String> {
+        let attempts = self.attempts(id).await;
+        attempts.iter().filter_map(|attempt| attempt["end"]["class"].as_str().map(str::to_owned)).collect()
+    }
+
+    /// Every send.
     pub async fn attempts(&self, id: &str) -> Vec<Value> {
         self.list(&format!("/v1/operations/{id}/attempts"), "attempts").await
     }
 
+    /// What came from outside.
     pub async fn evidence(&self, id: &str) -> Vec<Value> {
         self.list(&format!("/v1/operations/{id}/evidence"), "evidence").await
     }
@@ -148,7 +157,12 @@ impl Api {
     pub async fn page(&self, query: &str) -> (Vec<Value>, Option<String>) {
         let body = self.get(&format!("/v1/operations?{query}")).await.is(200).body;
         let items = body["operations"].as_array().unwrap_or_else(|| panic!("no operations: {body}"));
-        (items.clone(), body["next_cursor"].as_str().map(str::to_owned))
+        let next = match &body["next"] {
+            Value::Null => None,
+            Value::String(cursor) => Some(cursor.clone()),
+            cursor => Some(cursor.to_string()),
+        };
+        (items.clone(), next)
     }
 
     async fn list(&self, path: &str, field: &str) -> Vec<Value> {

@@ -42,10 +42,13 @@ async fn a_token_may_do_what_its_scopes_say_and_nothing_else(engine: Engine) {
     reader.refund_with(&request).await.is_problem(403, "");
     reader.put_order("1043", &snapshot).await.is_problem(403, "");
     reader.cancel(REFUND).await.is_problem(403, "");
-    let writer = shop.ledger.token("writer", &["operations:write:ticket"]).await;
-    let writer = shop.ledger.with_token(Some(&writer));
-    writer.refund_with(&request).await.is_problem(403, "");
-    writer.get(&path).await.is_problem(403, "");
+    let other = shop.ledger.token("helpdesk", &["operations:write:ticket"]).await;
+    shop.ledger.with_token(Some(&other)).refund_with(&request).await.is_problem(403, "");
+    let pusher = shop.ledger.token("pusher", &["orders:write"]).await;
+    let pusher = shop.ledger.with_token(Some(&pusher));
+    pusher.put_order("1043", &snapshot).await.is(200);
+    pusher.refund_with(&request).await.is_problem(403, "");
+    pusher.get(&path).await.is_problem(403, "");
     shop.ledger.get("/v1/operations/refund-1043-li_9").await.is_problem(404, "");
     shop.ledger.get("/v1/nothing").await.is_problem(404, "");
     shop.sent_and_done(1, 1).await;

@@ -119,7 +119,7 @@ async fn an_operation_tells_its_whole_history(engine: Engine) {
     assert_eq!(expires.duration_since(sent).as_hours(), 24);
     let attempts = shop.ledger.attempts(REFUND).await;
     assert_eq!(attempts.len(), 1);
-    assert_eq!(attempts[0]["class"], "indeterminate");
+    assert_eq!(attempts[0]["end"]["class"], "indeterminate");
     let timeline = json!(shop.ledger.timeline(REFUND).await).to_string();
     for said in ["unknown", "confirmed", "the case was broken", "agent"] {
         assert!(timeline.contains(said), "{said:?} isn't in {timeline}");
@@ -137,7 +137,7 @@ async fn an_order_tells_its_totals_and_the_worst_case(engine: Engine) {
     shop.ledger.wait_for_state("refund-1043-li_1", "unknown").await;
     let order = shop.ledger.get("/v1/orders/1043").await.is(200).body;
     let minor = |field: &str| -> Value { order["totals"][field]["amount"].clone() };
-    assert_eq!(minor("captured"), "158000", "{order}");
+    assert_eq!(minor("paid"), "158000", "{order}");
     assert_eq!(minor("refunded"), "38000", "{order}");
     assert_eq!(minor("unknown"), "120000", "{order}");
     assert_eq!(minor("worst_case"), "158000", "{order}");

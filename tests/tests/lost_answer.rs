@@ -186,7 +186,7 @@ async fn a_refund_that_is_answered_at_once_is_confirmed_at_once(engine: Engine) 
     let attempts = shop.ledger.attempts(REFUND).await;
     assert_eq!(attempts.len(), 1);
     assert_eq!(attempts[0]["client_request_id"].as_str(), sent[0].request_id.as_deref());
-    assert_eq!(attempts[0]["class"], "effect");
+    assert_eq!(attempts[0]["end"]["class"], "effect");
     let effect = until("the effect", async || {
         shop.provider.effects_of(REFUND).await.pop().ok_or_else(|| "none".to_owned())
     })

@@ -225,7 +225,6 @@ async fn a_part_of_a_line_is_refunded_by_amount_or_by_quantity(engine: Engine) {
 async fn an_amount_above_the_line_is_refused_before_it_is_recorded(engine: Engine) {
     let shop = Shop::open(&Setup::new(engine)).await;
     for params in [
-        json!({ "amount": money("38001", "TWD") }),
         json!({ "quantity": 2 }),
         json!({ "quantity": 0 }),
         json!({ "quantity": -1 }),
@@ -236,6 +235,9 @@ async fn an_amount_above_the_line_is_refused_before_it_is_recorded(engine: Engin
         request["params"] = params;
         shop.ledger.refund_with(&request).await.refuses("params");
     }
+    let mut request = refund_of("1043", "li_2");
+    request["params"] = json!({ "amount": money("38001", "TWD") });
+    shop.ledger.refund_with(&request).await.is_problem(409, "exceeds-refundable");
     shop.ledger.get(&format!("/v1/operations/{REFUND}")).await.is(404);
     shop.sent_and_done(0, 0).await;
 }

@@ -2,7 +2,7 @@
 //! How long the key protects is in `window.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use counterfoil_tests::{Engine, Ledger, Proxy, REFUND, Scripted, Setup, Shop, order, stories, until};
+use counterfoil_tests::{Engine, Proxy, REFUND, Scripted, Setup, Shop, order, stories, until};
 use serde_json::{Value, json};
 
 stories!(
@@ -23,12 +23,6 @@ stories!(
     a_foreign_refund_of_equal_amount_stops_the_resend,
     already_refunded_is_no_failure_and_makes_no_loop,
 );
-
-/// The class of each attempt that has ended, in order.
-async fn classes(ledger: &Ledger, id: &str) -> Vec<String> {
-    let attempts = ledger.attempts(id).await;
-    attempts.iter().filter_map(|attempt| attempt["class"].as_str().map(str::to_owned)).collect()
-}
 
 async fn moves(shop: &Shop) -> Vec<String> {
     shop.ledger.database().await.moves(REFUND).await
@@ -60,7 +54,7 @@ async fn absence_is_proved_before_one_resend_with_the_same_key_and_the_same_byte
     let looks = between.iter().skip_while(|request| request.method != "POST").skip(1);
     let looks = looks.take_while(|request| request.method == "GET").count();
     assert!(looks >= 2, "absence takes two complete walks: {between:#?}");
-    assert_eq!(classes(&shop.ledger, REFUND).await, ["indeterminate", "effect"]);
+    assert_eq!(shop.ledger.classes(REFUND).await, ["indeterminate", "effect"]);
     assert_eq!(moves(&shop).await, ["submitted", "unknown", "confirmed"]);
     shop.ledger.rests().await;
 }
@@ -76,7 +70,7 @@ async fn a_resend_that_is_refused_at_connect_leaves_it_unknown(engine: Engine) {
     shop.provider.next_send("none", "drop").await;
     shop.ledger.refund_at_once("1043", "li_2").await.is(202);
     until("a resend that wasn't sent", async || {
-        let classes = classes(&shop.ledger, REFUND).await;
+        let classes = shop.ledger.classes(REFUND).await;
         if classes.iter().any(|class| class == "not_sent") { Ok(()) } else { Err(format!("{classes:?}")) }
     })
     .await;
@@ -111,7 +105,7 @@ async fn a_named_rate_limit_on_the_first_send_goes_back_to_the_outbox(engine: En
     shop.ledger.refund_at_once("1043", "li_2").await;
     shop.ledger.wait_for_state(REFUND, "confirmed").await;
     assert_eq!(moves(&shop).await, ["submitted", "authorized", "submitted", "confirmed"]);
-    assert_eq!(classes(&shop.ledger, REFUND).await, ["deferred", "effect"]);
+    assert_eq!(shop.ledger.classes(REFUND).await, ["deferred", "effect"]);
     shop.sent_and_done(2, 1).await;
     let sent = shop.provider.sends().await;
     assert_eq!((&sent[0].key, &sent[0].body), (&sent[1].key, &sent[1].body));
@@ -126,7 +120,7 @@ async fn a_named_rate_limit_on_a_resend_says_nothing(engine: Engine) {
     shop.ledger.refund_at_once("1043", "li_2").await.is(202);
     shop.ledger.wait_for_state(REFUND, "confirmed").await;
     assert_eq!(moves(&shop).await, ["submitted", "unknown", "confirmed"]);
-    assert_eq!(classes(&shop.ledger, REFUND).await, ["indeterminate", "deferred", "effect"]);
+    assert_eq!(shop.ledger.classes(REFUND).await, ["indeterminate", "deferred", "effect"]);
     shop.sent_and_done(3, 1).await;
     shop.ledger.rests().await;
 }
@@ -138,7 +132,7 @@ async fn an_unnamed_rate_limit_is_unknown(engine: Engine) {
     shop.ledger.refund_at_once("1043", "li_2").await.is(202);
     shop.ledger.wait_for_state(REFUND, "confirmed").await;
     assert_eq!(moves(&shop).await, ["submitted", "unknown", "confirmed"]);
-    assert_eq!(classes(&shop.ledger, REFUND).await, ["indeterminate"]);
+    assert_eq!(shop.ledger.classes(REFUND).await, ["indeterminate"]);
     shop.sent_and_done(1, 1).await;
     shop.ledger.rests().await;
 }
@@ -159,7 +153,7 @@ async fn a_replayed_refusal_proves_failure(engine: Engine) {
     shop.ledger.refund_at_once("2000", "li_1").await.is(202);
     let failed = shop.ledger.wait_for_state(&id, "failed").await;
     assert_eq!(failed["claim"], "not_done");
-    assert_eq!(classes(&shop.ledger, &id).await, ["indeterminate", "refused"]);
+    assert_eq!(shop.ledger.classes(&id).await, ["indeterminate", "refused"]);
     shop.sent_and_done(2, 0).await;
     shop.ledger.rests().await;
 }
@@ -170,7 +164,7 @@ async fn a_refusal_on_the_first_send_is_failed_at_once_and_frees_the_money(engin
     let failed = shop.ledger.refund("2000", "li_1").await.is(200);
     assert_eq!((&failed.body["state"], &failed.body["claim"]), (&json!("failed"), &json!("not_done")));
     assert_eq!(failed.body["replayed"], false);
-    assert_eq!(classes(&shop.ledger, &id).await, ["refused"]);
+    assert_eq!(shop.ledger.classes(&id).await, ["refused"]);
     // Asking again doesn't send again: the next one is a new revision, with its own authorisation.
     let again = shop.ledger.refund("2000", "li_1").await.is(200);
     assert_eq!((&again.body["state"], &again.body["replayed"]), (&json!("failed"), &json!(true)));
@@ -224,7 +218,7 @@ async fn an_error_that_was_applied_is_found(engine: Engine) {
         let id = format!("refund-e{number}-li_1");
         let settled = shop.ledger.wait_for_state(&id, "confirmed").await;
         assert_eq!(settled["attempts"], 1, "{answer}");
-        assert_eq!(classes(&shop.ledger, &id).await, ["indeterminate"], "{answer}");
+        assert_eq!(shop.ledger.classes(&id).await, ["indeterminate"], "{answer}");
         assert_eq!(shop.provider.effects_of(&id).await.len(), 1, "{answer}");
     }
     assert_eq!(shop.provider.sends().await.len(), answers.len());
@@ -296,7 +290,7 @@ async fn already_refunded_is_no_failure_and_makes_no_loop(engine: Engine) {
         if looked_up >= 4 { Ok(()) } else { Err(format!("{looked_up}")) }
     })
     .await;
-    assert_eq!(classes(&shop.ledger, id).await[0], "indeterminate");
+    assert_eq!(shop.ledger.classes(id).await[0], "indeterminate");
     shop.ledger.set_clock(20 * 3600 + 60);
     shop.ledger.wait_for_state(id, "escalated").await;
     let moves = database.moves(id).await;
