@@ -3,6 +3,7 @@
 use crate::attempt::{Attempt, AttemptEnd, Class};
 use crate::entry::{Entry, Incident};
 use crate::evidence::{EffectSeen, EffectStatus, LookUp, Walk};
+use crate::operation::Operation;
 use crate::state::{Event, State};
 use crate::window::later;
 
@@ -52,33 +53,10 @@ fn attempt_ended(
     let class = end.class;
     let replayed = end.replayed;
     draft.write(Entry::AttemptEnded { number, end })?;
-    let others_arrived = draft
-        .operation
-        .facts
-        .attempts
-        .iter()
-        .any(|attempt| attempt.number != number && attempt.may_have_executed());
     match class {
-        // These two speak for their attempt alone.
-        Class::NotSent | Class::Deferred => {
-            if !draft.operation.facts.attempts.iter().any(Attempt::may_have_executed)
-                && draft.operation.facts.conclusion.hits.is_empty()
-            {
-                draft.raise(Event::NothingHappened)?;
-            }
-        }
-        // A refusal too, unless the provider replays it: then it speaks for the first execution.
-        Class::Refused => {
-            let proves = if replayed {
-                draft.operation.one_protected_window(policy.key_protects)
-            } else {
-                !others_arrived
-            };
-            if proves && draft.operation.facts.conclusion.hits.is_empty() {
-                draft.raise(Event::Refused)?;
-            } else {
-                draft.raise(Event::AnswerLost)?;
-            }
+        Class::NotSent | Class::Deferred | Class::Refused => {
+            let event = proved_by_ends(&draft.operation, class == Class::Refused && replayed, policy);
+            draft.raise(event)?;
         }
         Class::Effect => weigh_hits(draft, policy)?,
         Class::Indeterminate => {
@@ -91,6 +69,23 @@ fn attempt_ended(
         draft.raise(Event::AnswerLost)?;
     }
     Ok(())
+}
+
+/// What the ends of all attempts prove together. Each speaks for its own attempt alone, so every one must be provably not
+/// executed; only a refusal that the provider replays speaks for the first execution, and so for all in one protected window.
+fn proved_by_ends(operation: &Operation, replayed_refusal: bool, policy: &Policy) -> Event {
+    let facts = &operation.facts;
+    let refused = |attempt: &Attempt| attempt.end.as_ref().is_some_and(|end| end.class == Class::Refused);
+    if !facts.conclusion.hits.is_empty() {
+        return Event::AnswerLost;
+    }
+    if replayed_refusal && operation.one_protected_window(policy.key_protects) {
+        return Event::Refused;
+    }
+    if facts.attempts.iter().any(|attempt| attempt.may_have_executed() && !refused(attempt)) {
+        return Event::AnswerLost;
+    }
+    if facts.attempts.iter().any(refused) { Event::Refused } else { Event::NothingHappened }
 }
 
 fn looked_up(draft: &mut Draft, look_up: LookUp, policy: &Policy) -> Result<(), DecideError> {

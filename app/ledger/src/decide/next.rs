@@ -47,6 +47,11 @@ pub(super) fn next(
 fn authorized(draft: &mut Draft, circumstances: &Circumstances) -> Result<(Action, Reason), DecideError> {
     let facts = &draft.operation.facts;
     let now = circumstances.now;
+    // Asked during a send that turned out to have done nothing: it holds now (rule 14).
+    if facts.cancel_asked {
+        draft.raise(Event::Cancelled)?;
+        return Ok((Action::Rest, Reason::StoppedBeforeSending));
+    }
     let lapses_at =
         later(facts.allowed_at.unwrap_or(facts.created_at), Duration::from_secs(facts.subject.send_within_s));
     if now >= lapses_at {
