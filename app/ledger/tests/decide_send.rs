@@ -4,6 +4,7 @@
 mod support;
 
 use counterfoil_ledger::decide::{Action, Reason};
+use counterfoil_ledger::entry::Incident;
 use counterfoil_ledger::evidence::EffectStatus::{Failed, Live, Pending};
 use counterfoil_ledger::state::{Event, State};
 use counterfoil_ledger::window::{KeyProtects, later};
@@ -285,4 +286,17 @@ fn a_cancel_during_the_send_holds_when_the_attempt_turns_out_to_have_done_nothin
         assert_eq!(story.state(), State::Cancelled);
         assert_eq!(story.after(hours(1)).timer().action, Action::Rest);
     }
+}
+
+/// Rule 10: an effect with our marker and another amount is never a silent choice, the first send included.
+#[test]
+fn nothing_is_sent_for_the_first_time_beside_a_mismatch() {
+    let mut story = Story::begins();
+    let decision = story.is_told(wrong_amount("re_odd"));
+    assert_eq!(story.state(), State::AwaitingApproval);
+    assert_eq!((decision.action, decision.reason), (Action::Rest, Reason::WaitsForApproval));
+    assert!(matches!(story.incidents(), [Incident::Mismatch { .. }]));
+    // Somebody who has seen it approves: told again, the same mismatch holds nothing back.
+    story.raises(Event::Approved);
+    assert_eq!(story.is_told(wrong_amount("re_odd")).action, Action::Send);
 }

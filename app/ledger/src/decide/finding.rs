@@ -112,14 +112,15 @@ fn weigh_hits(draft: &mut Draft, policy: &Policy) -> Result<(), DecideError> {
     } else if best(EffectStatus::Pending) {
         draft.raise(Event::EffectPending)?;
     } else if let Some(failed) = matching.first() {
-        // One failed execution settles the operation only if there can't have been another.
-        if draft.operation.one_protected_window(policy.key_protects) {
-            let bounced = draft.operation.facts.state == State::Confirmed;
-            draft.raise(Event::EffectFailed)?;
-            if bounced {
-                let external_id = failed.external_id.clone();
-                draft.write(Entry::Incident(Incident::Bounced { external_id }))?;
-            }
+        // One failed execution settles the operation only if nothing else of ours can stand.
+        let alone = draft.operation.one_protected_window(policy.key_protects)
+            && mismatched.iter().all(|hit| hit.status == EffectStatus::Failed);
+        let event = if alone { Event::EffectFailed } else { Event::ExecutionFailed };
+        let bounced = draft.operation.facts.state == State::Confirmed;
+        draft.raise(event)?;
+        if bounced {
+            let external_id = failed.external_id.clone();
+            draft.write(Entry::Incident(Incident::Bounced { external_id }))?;
         }
     }
     let standing: Vec<String> =
@@ -127,15 +128,23 @@ fn weigh_hits(draft: &mut Draft, policy: &Policy) -> Result<(), DecideError> {
     if standing.len() > 1 {
         open_once(draft, Incident::TwoEffects { external_ids: standing })?;
     }
+    let mut doubted = false;
     for hit in mismatched {
-        open_once(draft, Incident::Mismatch { external_id: hit.external_id, differences: hit.differences })?;
+        let incident = Incident::Mismatch { external_id: hit.external_id, differences: hit.differences };
+        doubted |= open_once(draft, incident)?;
+    }
+    // Once per mismatch: whoever approves afterwards has seen it.
+    if doubted && draft.operation.facts.state == State::Authorized {
+        draft.raise(Event::HeldBack)?;
     }
     Ok(())
 }
 
-fn open_once(draft: &mut Draft, incident: Incident) -> Result<(), DecideError> {
-    if !draft.operation.facts.incidents.contains(&incident) {
+/// Opens an incident unless it is open already, and says whether it was new.
+fn open_once(draft: &mut Draft, incident: Incident) -> Result<bool, DecideError> {
+    let new = !draft.operation.facts.incidents.contains(&incident);
+    if new {
         draft.write(Entry::Incident(incident))?;
     }
-    Ok(())
+    Ok(new)
 }
