@@ -2,7 +2,7 @@
 
 use crate::attempt::{Attempt, AttemptEnd, Class};
 use crate::entry::{Entry, Incident};
-use crate::evidence::{EffectSeen, EffectStatus, LookUp, Walk};
+use crate::evidence::{EffectSeen, EffectStatus, LookUp, Relation, Walk, relate};
 use crate::operation::Operation;
 use crate::state::{Event, State};
 use crate::window::later;
@@ -90,8 +90,13 @@ fn proved_by_ends(operation: &Operation, replayed_refusal: bool, policy: &Policy
 
 fn looked_up(draft: &mut Draft, look_up: LookUp, policy: &Policy) -> Result<(), DecideError> {
     let facts = &draft.operation.facts;
-    // Rule 6: later than the latest attempt's mark, the send time-out and the provider's lag.
+    // Rule 6: later than the latest attempt's mark, the send time-out and the provider's lag; and nothing was ever found.
+    let found = !facts.conclusion.hits.is_empty()
+        || look_up.effects.iter().any(|seen| {
+            matches!(relate(&draft.operation.intent, seen), Relation::Ours | Relation::Mismatch(_))
+        });
     let counted = look_up.walk == Walk::Complete
+        && !found
         && facts.attempts.last().is_some_and(|latest| {
             let horizon = later(latest.deadline(), policy.absence_lag);
             facts.absence.counts(look_up.started_at, horizon, policy.absence_gap)
