@@ -79,7 +79,8 @@ pub struct Change {
     pub expected_seq: u64,
     pub head: Link,
     pub entries: Vec<Entered>,
-    pub step: Step,
+    /// `None`: who does what next stays as it is.
+    pub step: Option<Step>,
     pub lease: LeaseRule,
     /// What was seen on the payment.
     pub effects: Vec<EffectSeen>,
