@@ -1,1 +1,3 @@
 //! What does happen.
+
+pub mod config;
