@@ -1,4 +1,5 @@
 //! **What does happen.** The binary `counterfoil`: its stores, providers, work and HTTP.
 
+pub mod config;
 pub mod simulator;
 pub mod store;
