@@ -14,7 +14,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use counterfoil_ledger::chain::Sealed;
 use counterfoil_ledger::identity::{AccountName, KindName, Namespace, OperationId};
-use counterfoil_ledger::state::State;
 use jiff::Timestamp;
 
 pub use clock::Clock;
