@@ -1,3 +1,4 @@
 //! What does happen.
 
 pub mod config;
+pub mod provider;
