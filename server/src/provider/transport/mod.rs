@@ -47,6 +47,8 @@ pub struct Reach {
 pub enum TransportError {
     #[error("no TLS provider is installed in this process")]
     NoTlsProvider,
+    #[error("the account's secret can't stand in a header")]
+    Credentials,
     #[error("the HTTP client can't be built: {0}")]
     Client(#[from] reqwest::Error),
 }

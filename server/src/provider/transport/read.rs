@@ -75,7 +75,8 @@ impl Transport {
             let http_status = this.answer.as_ref().map(|answer| answer.status);
             let request_id =
                 this.answer.as_ref().and_then(|answer| answer.header(self.reach.request_id_header));
-            let wait = budget.wait_after(tried);
+            let asked = asked_to_wait(this.answer.as_ref());
+            let wait = budget.wait_after(tried).max(asked);
             tracing::debug!(
                 path = question.url.path(),
                 tried,
@@ -98,7 +99,7 @@ impl Transport {
             };
             let again = tried < budget.tries
                 && worth_trying_again(why)
-                && asked_to_wait(this.answer.as_ref()) <= budget.longest_wait
+                && asked <= budget.longest_wait
                 && Instant::now() + wait < deadline;
             if !again {
                 tracing::warn!(
