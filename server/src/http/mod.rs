@@ -49,7 +49,8 @@ pub struct Installation {
     pub reconcile: Schedule,
     /// Accounts' base URLs and modes, as pages show them.
     pub accounts: std::collections::BTreeMap<counterfoil_ledger::identity::AccountName, AccountFace>,
-    pub pending_attention: Duration,
+    /// Until people sign in, the desk is read-only and served on loopback only.
+    pub desk: bool,
 }
 
 /// How an account looks to people.
@@ -62,7 +63,6 @@ pub struct AccountFace {
 
 /// Everything under one roof.
 pub fn router(shared: Shared) -> Router {
-    let api = api::router(shared.clone());
     let layers = ServiceBuilder::new()
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
         .layer(
@@ -83,7 +83,7 @@ pub fn router(shared: Shared) -> Router {
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
         .layer(CompressionLayer::new());
     Router::new()
-        .merge(api)
+        .merge(api::router())
         .merge(desk::router())
         .merge(health::router())
         .merge(assets::router())
