@@ -1,4 +1,7 @@
-//! What does happen.
+//! **What does happen.** The binary `counterfoil`: its stores, providers, work and HTTP.
 
 pub mod config;
 pub mod provider;
+pub mod simulator;
+pub mod store;
+pub mod work;
