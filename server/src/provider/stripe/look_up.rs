@@ -101,8 +101,11 @@ impl Walker<'_> {
                 Err(why) => return Walk::Unavailable(why),
             };
             self.pages += 1;
-            // More is promised, and the way there leads back or nowhere.
-            let mut loops = page.has_more && page.rows.is_empty();
+            // More is promised than the provider shows: its cap, not ours.
+            if page.has_more && page.rows.is_empty() {
+                return Walk::Inconclusive(Doubt::PageCap);
+            }
+            let mut loops = false;
             for row in page.rows {
                 after = Some(row.external_id.clone());
                 if !seen.insert(row.external_id.clone()) {

@@ -76,6 +76,10 @@ impl Provider for Stripe {
         request::prepare(terms)
     }
 
+    async fn pace(&self) {
+        self.transport.pace().await;
+    }
+
     async fn send(&self, intent: &Intent, client_request_id: &str, deadline: Instant) -> SendReport {
         answer::send(self, intent, client_request_id, deadline).await
     }

@@ -3,6 +3,7 @@
 mod fake;
 mod looking_up;
 mod sending;
+mod simulated;
 
 use counterfoil_ledger::identity::{Key, Marker};
 use counterfoil_ledger::intent::{EffectKind, Intent};

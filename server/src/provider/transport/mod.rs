@@ -155,6 +155,12 @@ impl Transport {
         })
     }
 
+    /// Waits for the account's turn. A read does so by itself; whoever sends does so before the mark, because the deadline runs
+    /// from there.
+    pub async fn pace(&self) {
+        self.limiter.until_ready().await;
+    }
+
     /// Sends a request once. Nothing of it leaves after `deadline`, and the exchange is over by then.
     ///
     /// Whether something left is not read from an error's kind: the body stands behind a gate that opens just before the first
@@ -167,11 +173,7 @@ impl Transport {
             return Exchange::NotSent(NotSent::DeadlinePassed);
         }
         let gate = Arc::new(Gate::until(deadline));
-        let answer = timeout_at(deadline.into(), async {
-            self.limiter.until_ready().await;
-            self.write(request, &gate).await
-        })
-        .await;
+        let answer = timeout_at(deadline.into(), self.write(request, &gate)).await;
         let error = match answer {
             Ok(Ok(response)) => {
                 return Exchange::Answered(answered(response, deadline, WRITE_ANSWER_BYTES_MAX).await);

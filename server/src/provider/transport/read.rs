@@ -124,7 +124,7 @@ impl Transport {
     ) -> Try<T> {
         let failed = |why| Try { result: Err(why), answer: None };
         let asked = timeout_at(deadline.into(), async {
-            self.limiter.until_ready().await;
+            self.pace().await;
             self.reader.get(question.url.clone()).headers(question.headers.clone()).send().await
         })
         .await;
