@@ -34,12 +34,13 @@ pub(super) fn next(
         State::Submitted => Ok(sender_at_work(&draft.operation)),
         State::Unknown => unknown(draft, just_looked, policy, circumstances),
         State::Escalated => Ok(escalated(&draft.operation, just_looked, policy, circumstances)),
+        State::Pending if !policy.offers_look_up => Ok((Action::Rest, Reason::AtProvider)),
         State::Pending => {
             let due = look_up_due(&draft.operation, policy);
             Ok(look_up_at(due, just_looked, circumstances.now, Reason::AtProvider))
         }
         State::Confirmed => Ok(watched(&draft.operation, just_looked, policy, circumstances.now)),
-        State::Failed => Ok((Action::Rest, Reason::Settled)),
+        State::Failed => Ok(failed(&draft.operation, just_looked, policy, circumstances.now)),
         State::Cancelled => Ok((Action::Rest, Reason::StoppedBeforeSending)),
     }
 }
@@ -47,6 +48,11 @@ pub(super) fn next(
 fn authorized(draft: &mut Draft, circumstances: &Circumstances) -> Result<(Action, Reason), DecideError> {
     let facts = &draft.operation.facts;
     let now = circumstances.now;
+    // Asked during a send that turned out to have done nothing: it holds now (rule 14).
+    if facts.cancel_asked {
+        draft.raise(Event::Cancelled)?;
+        return Ok((Action::Rest, Reason::StoppedBeforeSending));
+    }
     let lapses_at =
         later(facts.allowed_at.unwrap_or(facts.created_at), Duration::from_secs(facts.subject.send_within_s));
     if now >= lapses_at {
@@ -177,6 +183,19 @@ fn watched(operation: &Operation, just_looked: bool, policy: &Policy, now: Times
     }
 }
 
+/// Settled, unless the provider says at once that its effect failed and that it exists: then the effect itself is asked.
+fn failed(operation: &Operation, just_looked: bool, policy: &Policy, now: Timestamp) -> (Action, Reason) {
+    let facts = &operation.facts;
+    match facts.contradicted_since {
+        Some(since) if policy.offers_look_up => {
+            let tried = facts.last_look_up.is_some_and(|last| last.started_at >= since);
+            let due = if tried { look_up_due(operation, policy) } else { since };
+            look_up_at(due, just_looked, now, Reason::LooksUpNext)
+        }
+        _ => (Action::Rest, Reason::Settled),
+    }
+}
+
 fn look_up_at(due: Timestamp, just_looked: bool, now: Timestamp, reason: Reason) -> (Action, Reason) {
     if due <= now && !just_looked {
         (Action::LookUp, reason)
@@ -186,7 +205,7 @@ fn look_up_at(due: Timestamp, just_looked: bool, now: Timestamp, reason: Reason)
 }
 
 /// When a person must act: `escalate_after` from the first unknown, or the window's end if that comes first.
-pub(crate) fn escalates_at(operation: &Operation, policy: &Policy) -> Timestamp {
+pub fn escalates_at(operation: &Operation, policy: &Policy) -> Timestamp {
     let facts = &operation.facts;
     let by_time = later(facts.unknown_since.unwrap_or(facts.state_since), policy.escalate_after);
     match facts.window {
@@ -197,7 +216,7 @@ pub(crate) fn escalates_at(operation: &Operation, policy: &Policy) -> Timestamp 
 
 /// When the next look-up is due: the gaps count from the attempt's end (no end: mark and send time-out), then from look-up to
 /// look-up; after a counted walk the next one follows in `absence_gap`.
-pub(crate) fn look_up_due(operation: &Operation, policy: &Policy) -> Timestamp {
+pub fn look_up_due(operation: &Operation, policy: &Policy) -> Timestamp {
     let facts = &operation.facts;
     let attempt_end = facts
         .attempts
@@ -281,4 +300,16 @@ fn resend_gate(operation: &Operation, policy: &Policy, circumstances: &Circumsta
         return Gate::Waits(Reason::ResendWaitsForPayment);
     }
     Gate::Open
+}
+
+/// Why the machine will never send it again, by what is known now; `None`: nothing rules it out for good.
+pub fn resend_ruled_out(
+    operation: &Operation,
+    policy: &Policy,
+    circumstances: &Circumstances,
+) -> Option<RuledOut> {
+    match resend_gate(operation, policy, circumstances) {
+        Gate::Closed(ruled_out) => Some(ruled_out),
+        Gate::Open | Gate::Waits(_) => None,
+    }
 }
