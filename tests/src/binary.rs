@@ -14,6 +14,17 @@ pub fn binary() -> &'static Path {
         let mut build = Command::new(env!("CARGO"));
         build.args(["build", "--quiet", "-p", "counterfoil", "--bin", "counterfoil", "--target-dir"]);
         build.arg(profile.parent().unwrap()).current_dir(env!("CARGO_MANIFEST_DIR"));
+        // What cargo tells a test about its package would make build scripts that watch those names run again, and all that depends on
+        // them compile again, in every run.
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy();
+            if name.starts_with("CARGO_PKG_")
+                || name.starts_with("CARGO_MANIFEST_")
+                || name == "CARGO_CRATE_NAME"
+            {
+                build.env_remove(name.as_ref());
+            }
+        }
         if !cfg!(debug_assertions) {
             build.arg("--release");
         }
