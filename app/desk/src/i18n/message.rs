@@ -426,6 +426,7 @@ messages! {
     EventApproved;
     EventDenied;
     EventLapsed;
+    EventHeldBack;
     EventMarked;
     EventNothingHappened;
     EventAnswerLost;
@@ -433,6 +434,7 @@ messages! {
     EventEffectLive;
     EventEffectPending;
     EventEffectFailed;
+    EventExecutionFailed;
     EventEscalated;
     EventPermitted;
     EventCancelled;
