@@ -132,9 +132,21 @@ impl Viewer {
             .collect()
     }
 
+    /// The path as asked for. One that browsers would take for another host's address isn't linked.
+    fn path(&self) -> &str {
+        let path = self.path_and_query.split_once('?').map_or(self.path_and_query.as_str(), |(path, _)| path);
+        let ours = path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/\\");
+        if ours { path } else { "/" }
+    }
+
+    /// The same page once more.
+    pub(crate) fn here(&self) -> String {
+        joined(self.path(), self.pairs().map(|(key, value)| format!("{key}={value}")))
+    }
+
     /// The same page in another language.
     pub fn in_lang(&self, lang: Lang) -> String {
-        let path = self.path_and_query.split_once('?').map_or(self.path_and_query.as_str(), |(path, _)| path);
+        let path = self.path();
         let kept =
             self.pairs().filter(|(key, _)| *key != "lang").map(|(key, value)| format!("{key}={value}"));
         joined(path, kept.chain([format!("lang={}", lang.label())]))
@@ -207,6 +219,15 @@ mod tests {
         assert_eq!(viewer.in_lang(Lang::En), "/operations?view=all&tz=Europe%2FBerlin&lang=en");
         assert_eq!(viewer.order_href("../x"), "/orders/..%2Fx?lang=zh-Hant&tz=Europe%2FBerlin");
         assert_eq!(viewer.carried_fields()[1], ("tz".to_owned(), "Europe/Berlin".to_owned()));
+    }
+
+    #[test]
+    fn an_address_that_leads_to_another_host_is_not_linked() {
+        for path in ["//evil.example/x?a=b", "/\\evil.example", "https://evil.example"] {
+            assert!(viewer(path).in_lang(Lang::En).starts_with("/?"), "{path}");
+            assert!(!viewer(path).here().contains("evil"), "{path}");
+        }
+        assert_eq!(viewer("/orders/1043?lang=en").here(), "/orders/1043?lang=en");
     }
 
     #[test]

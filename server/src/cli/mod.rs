@@ -9,6 +9,7 @@ mod serve;
 mod setup;
 mod verify;
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -23,9 +24,10 @@ use crate::store::Role;
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// What is logged to standard error, as tracing's directives: `info`, `counterfoil=debug`.
-    #[arg(long, global = true, env = "COUNTERFOIL_LOG", default_value = "info")]
-    log: String,
+    /// What is logged to standard error, as tracing's directives: `info`, `counterfoil=debug`. Left out: `info`; in the demo
+    /// `error`, because it tells its own story.
+    #[arg(long, global = true, env = "COUNTERFOIL_LOG")]
+    log: Option<String>,
     /// Log lines as JSON.
     #[arg(long, global = true, env = "COUNTERFOIL_LOG_JSON")]
     log_json: bool,
@@ -130,8 +132,14 @@ impl Cli {
     }
 
     fn start_log(&self) {
-        let filter = EnvFilter::try_new(&self.log).unwrap_or_else(|_| EnvFilter::new("info"));
-        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        let usual =
+            if matches!(self.command, Command::Demo(_)) { "error" } else { "info,tokio_cron_scheduler=warn" };
+        let filter = EnvFilter::try_new(self.log.as_deref().unwrap_or(usual))
+            .unwrap_or_else(|_| EnvFilter::new(usual));
+        let lines = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_ansi(std::io::stderr().is_terminal())
+            .with_writer(std::io::stderr);
         let started = if self.log_json { lines.json().try_init() } else { lines.try_init() };
         // A log that was started before is as good.
         drop(started);

@@ -51,7 +51,8 @@ impl Serve {
         print(format_args!("counterfoil listening on http://{}", server.address));
         stop_signal().cancelled().await;
         tracing::info!("told to stop: no new sends; those on their way get their time");
-        server.stop().await;
+        let longest = server.works.accounts.values().map(|account| account.policy.send_timeout).max();
+        server.stop((longest.unwrap_or_default() + DRAIN_MARGIN).min(DRAIN_MAX)).await;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -106,17 +107,14 @@ impl Server {
         Ok(Self { works, address, bell, daemon, serving, closing })
     }
 
-    /// No new sends; those on their way get their deadline; then the store closes.
-    pub(super) async fn stop(self) {
+    /// No new sends; those on their way get their time; then the store closes.
+    pub(super) async fn stop(self, patience: Duration) {
         self.works.stopping.cancel();
         self.works.due.notify_one();
         self.closing.cancel();
         self.bell.stop().await;
         let _ = self.daemon.await;
         self.works.tasks.close();
-        let longest =
-            self.works.accounts.values().map(|account| account.policy.send_timeout).max().unwrap_or_default();
-        let patience = (longest + DRAIN_MARGIN).min(DRAIN_MAX);
         if tokio::time::timeout(patience, self.works.tasks.wait()).await.is_err() {
             tracing::warn!("a send outlived its time; its row is found submitted");
         }

@@ -44,14 +44,14 @@ pub(super) async fn open(config: &Config, clock: Clock, migrate: bool) -> Result
 /// What the verbs work with.
 pub(super) fn works(config: &Config, store: Arc<dyn Store>) -> Result<Arc<Works>, Failure> {
     let mut accounts = BTreeMap::new();
+    // A look-up that outlived its lease would be made twice.
+    let look_up_timeout = config.daemon.lease * 3 / 4;
     for (name, account) in &config.accounts {
         let provider: Arc<dyn Provider> = match account.provider {
-            ProviderKind::Stripe => {
-                Arc::new(Stripe::new(account, account.policy.send_timeout).map_err(Failure::failed)?)
-            }
+            ProviderKind::Stripe => Arc::new(Stripe::new(account, look_up_timeout).map_err(Failure::failed)?),
         };
         let secret_digest = hex::encode(Sha256::digest(account.secret_key.expose_secret()));
-        let account = Account::new(provider, account.policy.clone(), secret_digest, account.rate_limit_per_s);
+        let account = Account::new(provider, account.policy.clone(), secret_digest);
         accounts.insert(name.clone(), account);
     }
     let process = uuid::Uuid::new_v4().simple().to_string();

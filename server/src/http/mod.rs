@@ -82,9 +82,10 @@ pub fn router(shared: Shared) -> Router {
         ))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
         .layer(CompressionLayer::new());
+    let desk = if shared.installation.desk { desk::router() } else { Router::new() };
     Router::new()
         .merge(api::router())
-        .merge(desk::router())
+        .merge(desk)
         .merge(health::router())
         .merge(assets::router())
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))

@@ -136,7 +136,6 @@ pub(in super::super) async fn list(
                     key: row.try_get("sort_key").map_err(StoreError::at(step))?,
                     ordinal: row.try_get("ordinal").map_err(StoreError::at(step))?,
                 },
-                set_aside: row.try_get("set_aside").map_err(StoreError::at(step))?,
                 loaded: match loaded(row) {
                     Ok(loaded) => Ok(Box::new(loaded)),
                     Err(error @ StoreError::Failed { .. }) => return Err(error),
