@@ -1,6 +1,8 @@
 //! What a look-up may conclude, and everything that it may not.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::time::Instant;
+
 use counterfoil_tests::{Engine, Proxy, REFUND, Scripted, Setup, Shop, stories, until};
 use serde_json::{Value, json};
 
@@ -125,9 +127,10 @@ async fn one_alarm(shop: &Shop) {
     shop.provider.next_send("none", "drop").await;
     shop.ledger.refund_at_once("1043", "li_1").await.is(202);
     let mut database = shop.ledger.database().await;
-    until("a look-up of a second row", async || {
-        let looked_up = database.facts("refund-1043-li_1", "looked_up").await;
-        if looked_up >= 1 { Ok(()) } else { Err("none yet".to_owned()) }
+    // Of whichever row: after some failures only a probe goes.
+    until("three more look-ups", async || {
+        let looked_up = database.number("SELECT count(*) FROM entries WHERE type = 'looked_up'").await;
+        if looked_up >= 5 { Ok(()) } else { Err(format!("{looked_up} look-ups")) }
     })
     .await;
     let alarms = database
@@ -250,17 +253,20 @@ async fn asking_again_and_again_looks_up_once_in_five_seconds(engine: Engine) {
     shop.provider.next_send("none", "drop").await;
     shop.ledger.refund_at_once("1043", "li_2").await.is(202);
     shop.ledger.wait_for_state(REFUND, "unknown").await;
-    let started = std::time::Instant::now();
-    for _ in 0..20 {
-        shop.ledger.look_up(REFUND).await;
-        shop.ledger.refund_at_once("1043", "li_2").await.is(200);
-    }
     let mut database = shop.ledger.database().await;
-    until("the look-up", async || {
-        let looked_up = database.facts(REFUND, "looked_up").await;
-        if looked_up >= 1 { Ok(()) } else { Err("none yet".to_owned()) }
-    })
-    .await;
+    let started = Instant::now();
+    for _ in 0..2 {
+        for _ in 0..20 {
+            shop.ledger.look_up(REFUND).await;
+            shop.ledger.refund_at_once("1043", "li_2").await.is(200);
+        }
+        // The second round asks when the look-up that the first one brought is over.
+        until("the look-up", async || {
+            let looked_up = database.facts(REFUND, "looked_up").await;
+            if looked_up >= 1 { Ok(()) } else { Err("none yet".to_owned()) }
+        })
+        .await;
+    }
     let looked_up = database.facts(REFUND, "looked_up").await;
     let allowed = 1 + i64::try_from(started.elapsed().as_secs() / 5).unwrap();
     assert!(looked_up <= allowed, "{looked_up} look-ups in {:?}", started.elapsed());

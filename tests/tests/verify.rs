@@ -119,12 +119,12 @@ async fn places(database: &mut Database, table: &str) -> Vec<Place> {
     places
 }
 
-/// One byte in the middle of the value, whatever its type.
+/// Another value in one byte of it, whatever its type; a number moves far enough to meet no other row's.
 fn changed(column: &str) -> String {
     let middle = format!("(length(\"{column}\") + 1) / 2");
     format!(
         "CASE typeof(\"{column}\") \
-         WHEN 'integer' THEN \"{column}\" + 1 \
+         WHEN 'integer' THEN \"{column}\" + 1000 \
          WHEN 'blob' THEN CAST(substr(\"{column}\", 1, length(\"{column}\") - 1) || X'7A' AS BLOB) \
          ELSE substr(\"{column}\", 1, {middle} - 1) \
            || CASE substr(\"{column}\", {middle}, 1) WHEN '0' THEN '1' ELSE '0' END \

@@ -134,7 +134,11 @@ async fn a_clock_set_back_holds_resends_and_raises_an_alarm(engine: Engine) {
     })
     .await;
     assert_eq!(shop.ledger.operation(REFUND).await["state"], "unknown", "it escalates nobody");
-    assert_eq!(database.number("SELECT count(*) FROM alarms WHERE kind = 'clock_behind'").await, 1);
+    until("the alarm", async || {
+        let alarms = database.number("SELECT count(*) FROM alarms WHERE kind = 'clock_behind'").await;
+        if alarms == 1 { Ok(()) } else { Err(format!("{alarms} alarms")) }
+    })
+    .await;
     shop.sent_and_done(1, 0).await;
     shop.ledger.set_clock(2 * MINUTE);
     until("the resend", async || {
