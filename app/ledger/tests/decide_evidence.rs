@@ -243,7 +243,8 @@ fn two_effects_are_confirmed_with_an_incident_and_both_counted() {
 
 #[test]
 fn a_mismatch_is_an_incident_for_a_person_at_once() {
-    let cases: [(Difference, fn(&mut EffectSeen)); 3] = [
+    type Spoil = fn(&mut EffectSeen);
+    let cases: [(Difference, Spoil); 3] = [
         (Difference::Amount, |seen| seen.amount_minor -= 1),
         (Difference::Currency, |seen| seen.currency = "twd".to_owned()),
         (Difference::Target, |seen| seen.targets = vec!["pi_10430".to_owned()]),
