@@ -230,7 +230,7 @@ fn look_up_at(due: Timestamp, just_looked: bool, now: Timestamp, reason: Reason)
 }
 
 /// When a person must act: `escalate_after` from the first unknown, or the window's end if that comes first.
-pub(crate) fn escalates_at(operation: &Operation, policy: &Policy) -> Timestamp {
+pub fn escalates_at(operation: &Operation, policy: &Policy) -> Timestamp {
     let facts = &operation.facts;
     let by_time = later(facts.unknown_since.unwrap_or(facts.state_since), policy.escalate_after);
     match facts.window {
@@ -241,7 +241,7 @@ pub(crate) fn escalates_at(operation: &Operation, policy: &Policy) -> Timestamp 
 
 /// When the next look-up is due: the gaps count from the attempt's end (no end: mark and send time-out), then from look-up to
 /// look-up; after a counted walk the next one follows in `absence_gap`.
-pub(crate) fn look_up_due(operation: &Operation, policy: &Policy) -> Timestamp {
+pub fn look_up_due(operation: &Operation, policy: &Policy) -> Timestamp {
     let facts = &operation.facts;
     let attempt_end = facts
         .attempts
