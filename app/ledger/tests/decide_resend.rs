@@ -293,3 +293,13 @@ fn a_late_answer_after_the_resend_is_one_effect_and_one_operation() {
     assert_eq!((story.state(), story.operation.facts.version), (State::Confirmed, version));
     assert_eq!(story.operation.holds_minor(), AMOUNT);
 }
+
+#[test]
+fn without_look_up_a_stored_500_is_left_alone_until_its_time() {
+    let mut story = Story::begins_with(Policy { offers_look_up: false, ..policy() });
+    story.marks();
+    let decision = story.after(secs(1)).ends(1, stored_500());
+    assert_eq!(decision.reason, Reason::StoredFailureReplays);
+    assert_eq!(decision.action, waits_until(later(story.now(), hours(20))));
+    assert_eq!(to_person(&story.after(hours(20)).timer()), Some(Escalation::TimeIsUp));
+}

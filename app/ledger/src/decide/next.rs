@@ -143,6 +143,9 @@ fn without_look_up(
     let (at, reason) = match resend_gate(&draft.operation, policy, circumstances) {
         Gate::Open if now >= due => return Ok((Action::Resend, Reason::KeyIsTheQuestion)),
         Gate::Open => (due, Reason::KeyIsTheQuestion),
+        // No time that passes changes the first, and only that much the second.
+        Gate::Waits(reason @ Reason::StoredFailureReplays) => (escalates_at, reason),
+        Gate::Waits(reason @ Reason::ResendWaitsForClock) => (circumstances.newest_in_ledger, reason),
         Gate::Waits(reason) => (due.max(later(now, first_gap(policy))), reason),
         Gate::Closed(_) => (escalates_at, Reason::WaitsForEvidence),
     };
@@ -208,7 +211,7 @@ fn watched(operation: &Operation, just_looked: bool, policy: &Policy, now: Times
     }
 }
 
-/// Settled, unless the provider says at once that its effect failed and that it exists: then the effect itself is asked.
+/// Settled, unless the provider contradicted itself on whether its effect failed: then the effect itself is asked once more.
 fn failed(operation: &Operation, just_looked: bool, policy: &Policy, now: Timestamp) -> (Action, Reason) {
     let facts = &operation.facts;
     match facts.contradicted_since {
