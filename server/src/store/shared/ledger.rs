@@ -167,7 +167,7 @@ pub(in super::super) async fn raw(
         "seq",
         "holds",
         "incidents",
-        "unknown_since",
+        "state_since",
         "window_closes_at",
         "created_at",
         "updated_at",
@@ -175,7 +175,7 @@ pub(in super::super) async fn raw(
     let step = "read the row as it stands";
     let row = sqlx::query(
         "SELECT base_id, kind, revision, order_id, account, target, amount, currency, marker, intent, intent_hash, facts, state,
-             version, seq, head, holds, external_id, incidents, unknown_since, window_closes_at, created_at, updated_at
+             version, seq, head, holds, external_id, incidents, state_since, window_closes_at, created_at, updated_at
          FROM operations WHERE id = $1",
     )
     .bind(id.as_str())

@@ -20,7 +20,7 @@ pub(super) use daemon::{
     take_canary, wake_account,
 };
 pub(super) use ledger::{bind, chain, chain_act, ids_after, misfits, newest, raw};
-pub(super) use list::{counts, list};
+pub(super) use list::{list, tally};
 pub(super) use orders::{order, payment, put_order};
 pub(super) use people::{add_person, add_token, person, token};
 pub(super) use read::{entries, load};

@@ -11,7 +11,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use counterfoil_ledger::chain::Sealed;
 use counterfoil_ledger::identity::{AccountName, KindName, Namespace, OperationId};
-use counterfoil_ledger::state::State;
 use jiff::Timestamp;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
@@ -161,14 +160,14 @@ impl Store for SqliteStore {
     async fn list(
         &self,
         filter: &Filter,
-        before: Option<i64>,
+        after: Option<Cursor>,
         limit: u32,
     ) -> Result<Vec<Listed>, StoreError> {
-        read!(self, conn => shared::list(conn, filter, before, limit))
+        read!(self, conn => shared::list(conn, filter, after, limit))
     }
 
-    async fn counts(&self) -> Result<Vec<(State, u64)>, StoreError> {
-        read!(self, conn => shared::counts(conn))
+    async fn tally(&self, limits: Limits) -> Result<Tally, StoreError> {
+        read!(self, conn => shared::tally(conn, limits))
     }
 
     async fn order(&self, id: &str) -> Result<Option<OrderSnapshot>, StoreError> {
