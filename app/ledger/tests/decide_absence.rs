@@ -158,6 +158,17 @@ fn a_page_cap_or_a_cursor_loop_goes_to_a_person_at_once() {
     }
 }
 
+/// I3: neither is it absent later, when a person would rely on it.
+#[test]
+fn walks_in_doubt_never_add_up_to_absence() {
+    let mut story = Story::sent_and_no_answer();
+    for _ in 0..5 {
+        story.after(hours(6)).looks_up(Walk::Inconclusive(Doubt::PageCap), Vec::new());
+        assert_eq!(story.operation.facts.absence.walks, 0);
+        assert_eq!(story.operation.facts.conclusion.verdict, Verdict::Nothing);
+    }
+}
+
 #[test]
 fn a_walk_in_doubt_that_shows_our_effect_has_found_it() {
     let mut story = Story::sent_and_no_answer();

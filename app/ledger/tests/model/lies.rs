@@ -2,7 +2,7 @@
 //! provider can be asked, because a resend needs both the key and the list; two wrong words, or one where there is no list, can.
 //! Even then nothing is hidden: both effects are found, counted, and somebody's incident.
 
-use counterfoil_ledger::decide::{Action, Policy, Seen};
+use counterfoil_ledger::decide::{Action, Policy, Reason, Seen};
 use counterfoil_ledger::entry::Incident;
 use counterfoil_ledger::state::State;
 
@@ -118,4 +118,28 @@ fn a_clock_set_back_can_hide_the_windows_end_and_then_only_the_list_protects() {
     story.policy = policy();
     story.after(secs(10)).cannot_look_up();
     assert_eq!(story.state(), State::Escalated);
+}
+
+/// The worst that a clock can do: without a list nothing is left to protect, and the refusal of a second execution is replayed as
+/// if it spoke for the first. The effect's own webhook still puts it right.
+#[test]
+fn without_a_list_a_clock_set_back_can_prove_a_failure_that_is_none_until_the_effect_speaks() {
+    let mut provider = provider(Keys::PrunedAtTheWindowsEnd, Listing::Down);
+    let mut story = Story::begins_with(Policy { offers_look_up: false, ..policy() });
+    story.marks();
+    provider.receives(0, Behaviour::Executes);
+    story.after(secs(10)).ends(1, no_answer());
+    story.clock_goes_back(hours(25));
+    assert_eq!(story.timer().reason, Reason::ResendWaitsForClock);
+    story.after(hours(25) + secs(15));
+    for number in 2..=3 {
+        assert_eq!(story.timer().action, Action::Resend);
+        story.marks();
+        let answer = provider.receives(HOURS_24_MS + 3_600_000, Behaviour::Refuses { kept: true });
+        story.after(secs(1)).ends(number, if number == 2 { no_answer() } else { answer });
+        story.after(secs(15));
+    }
+    assert_eq!((provider.ours().count(), story.state()), (1, State::Failed));
+    story.is_told(provider.webhooks.remove(0));
+    assert_eq!(story.state(), State::Confirmed);
 }

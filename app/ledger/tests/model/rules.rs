@@ -4,9 +4,9 @@
 use counterfoil_ledger::attempt::Class;
 use counterfoil_ledger::decide::{Decision, Escalation, Reason, RuledOut};
 use counterfoil_ledger::entry::{Entered, Entry};
-use counterfoil_ledger::evidence::{EffectSeen, Relation, Walk, relate};
+use counterfoil_ledger::evidence::{EffectSeen, Relation, Verdict, Walk, relate};
 use counterfoil_ledger::operation::Operation;
-use counterfoil_ledger::state::{State, Transition, transition};
+use counterfoil_ledger::state::{Event, State, Transition, transition};
 use counterfoil_ledger::window::{KeyProtects, later};
 use jiff::Timestamp;
 
@@ -17,6 +17,7 @@ use crate::world::World;
 pub(crate) fn hold(world: &World, told: &mut Operation) {
     one_effect(world);
     state_is_true(world);
+    conclusion_is_true(world);
     nothing_is_stuck(world);
     money_is_held(world);
     entries_are_lawful(&world.story, told);
@@ -46,7 +47,17 @@ pub(crate) fn is_marked(world: &World, number: u32) {
 pub(crate) fn nothing_has_happened(world: &World) {
     assert!(!world.provider.something_is_under_way(), "sent for the first time while a request is under way");
     assert_eq!(world.provider.ours().count(), 0, "sent for the first time, and the effect exists");
-    assert!(!world.story.operation.facts.cancel_asked, "sent although it was asked to stop");
+    let story = &world.story;
+    let facts = &story.operation.facts;
+    assert!(!facts.cancel_asked, "sent although it was asked to stop");
+    assert!(!story.circumstances.account_paused, "sent on a paused account");
+    assert!(!story.circumstances.payment_blocked, "sent on a blocked payment");
+    let allowed = story.entries.iter().rev().find_map(|entered| match entered.entry {
+        Entry::Recorded { .. } | Entry::State { event: Event::Approved, .. } => Some(entered.at),
+        _ => None,
+    });
+    let lapses_at = later(allowed.unwrap(), secs(facts.subject.send_within_s));
+    assert!(story.now() < lapses_at, "sent after it had lapsed");
 }
 
 fn state_is_true(world: &World) {
@@ -59,7 +70,7 @@ fn state_is_true(world: &World) {
             assert!(!under_way, "{}, and a request is under way", facts.state);
         }
         State::Failed => {
-            let excused = world.revived || world.excuses.provider_made_two > 0;
+            let excused = world.revived || world.excuses.provider_made_two > 0 || world.excuses.clock > 0;
             let stands: Vec<_> = ours.iter().filter(|effect| effect.stands()).collect();
             assert!(stands.is_empty() || excused, "failed, and an effect stands: {stands:?}");
             assert!(!under_way, "failed, and a request is under way");
@@ -71,6 +82,13 @@ fn state_is_true(world: &World) {
         State::Submitted | State::Unknown | State::Escalated => {
             assert!(!facts.attempts.is_empty(), "{} and never sent", facts.state);
         }
+    }
+}
+
+/// Absent is said of what is proved absent, and of nothing else.
+fn conclusion_is_true(world: &World) {
+    if world.story.operation.facts.conclusion.verdict == Verdict::Absent {
+        assert!(absence_is_proved(&world.story), "absent, and that isn't proved");
     }
 }
 
@@ -132,7 +150,10 @@ fn entries_are_lawful(story: &Story, operation: &mut Operation) {
         let moved = before.state != after.state || before.conclusion != after.conclusion;
         assert_eq!(after.version, before.version + u64::from(moved), "the version at {entered:?}");
         for hit in &before.conclusion.hits {
-            assert!(after.conclusion.hit(&hit.external_id).is_some(), "{} was un-found", hit.external_id);
+            let now = after.conclusion.hit(&hit.external_id);
+            let now = now.unwrap_or_else(|| panic!("{} was un-found", hit.external_id)).status;
+            let read = matches!(entered.entry, Entry::LookedUp { .. });
+            assert!(now >= hit.status || read, "{:?} became {now:?}, and nobody read it again", hit.status);
         }
     }
     assert_eq!(*operation, story.operation, "told from its entries it is another operation");
@@ -202,6 +223,9 @@ pub(crate) fn may_resend(world: &World) {
     let story = &world.story;
     let facts = &story.operation.facts;
     assert_eq!(facts.state, State::Unknown, "only what is unknown is resent");
+    let at_work =
+        facts.attempts.iter().any(|attempt| attempt.end.is_none() && attempt.deadline() > story.now());
+    assert!(!at_work, "resent while a sender may still be at work");
     assert_eq!(ruled_out(story), [], "resent, and it was ruled out");
     assert!(!stored_failure(story), "resent after a stored 5xx");
     assert!(facts.conclusion.hits.is_empty(), "resent, and something of ours was found");
@@ -262,7 +286,7 @@ pub(crate) fn is_settled_as_its_effects_prove(world: &World) {
     let sends = facts.attempts.iter().filter(|attempt| attempt.may_have_executed()).count();
     let state = facts.state;
     if matching.iter().any(|effect| effect.stands()) {
-        let unasked = world.revived && !world.story.policy.offers_look_up;
+        let unasked = (world.revived || world.excuses.clock > 0) && !world.story.policy.offers_look_up;
         assert!(state == State::Confirmed || unasked, "{state}, and the effect stands: {matching:?}");
     } else if !matching.is_empty() {
         let settled = state == State::Failed || (state == State::Escalated && (sends > 1 || odd));

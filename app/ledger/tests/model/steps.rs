@@ -15,16 +15,27 @@ pub(crate) struct Setup {
     /// `None`: the provider offers no look-up.
     pub(crate) listing: Option<Listing>,
     pub(crate) begins: State,
+    /// The key is kept for twenty minutes instead of a day.
+    pub(crate) short_window: bool,
+    /// A person must act after ten days of unknown instead of 20 hours, so that the window alone decides.
+    pub(crate) patient: bool,
 }
 
 impl fmt::Debug for Setup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { keys, listing, begins } = self;
+        let Self { keys, listing, begins, short_window, patient } = self;
         write!(f, "a refund that is {begins}, at a provider with keys {keys:?} and ")?;
         match listing {
-            None => f.write_str("no look-up"),
-            Some(listing) => write!(f, "look-ups {listing:?}"),
+            None => f.write_str("no look-up")?,
+            Some(listing) => write!(f, "look-ups {listing:?}")?,
         }
+        if *short_window {
+            f.write_str(", keys kept for 20 minutes")?;
+        }
+        if *patient {
+            f.write_str(", ten days' patience")?;
+        }
+        Ok(())
     }
 }
 
@@ -164,7 +175,15 @@ fn listing() -> impl Strategy<Value = Listing> {
 pub(crate) fn setup() -> impl Strategy<Value = Setup> {
     let listing = prop_oneof![5 => listing().prop_map(Some), 1 => Just(None)];
     let begins = prop_oneof![8 => Just(State::Authorized), 1 => Just(State::AwaitingApproval)];
-    (keys(), listing, begins).prop_map(|(keys, listing, begins)| Setup { keys, listing, begins })
+    (keys(), listing, begins, any::<bool>(), any::<bool>()).prop_map(
+        |(keys, listing, begins, short_window, patient)| Setup {
+            keys,
+            listing,
+            begins,
+            short_window,
+            patient,
+        },
+    )
 }
 
 fn fortune() -> impl Strategy<Value = Fortune> {

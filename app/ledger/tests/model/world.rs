@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use crate::provider::{Behaviour, Keys, LANDS_AFTER_MS, Listing, Provider};
 use crate::rules;
 use crate::steps::{Fate, Fortune, Setup, Step};
-use crate::support::{self, AMOUNT, Story, ms, recorded_at, secs};
+use crate::support::{self, AMOUNT, Story, days, hours, mins, ms, recorded_at, secs};
 
 /// What a person may have to answer for, or nobody can: each makes room for one effect more than one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -71,6 +71,9 @@ fn policy_of(setup: Setup) -> Policy {
             Keys::Ignored => KeyProtects::None,
         },
         offers_look_up: setup.listing.is_some(),
+        key_window: if setup.short_window { mins(20) } else { hours(24) },
+        window_margin: if setup.short_window { mins(1) } else { mins(15) },
+        escalate_after: if setup.patient { days(10) } else { hours(20) },
         ..support::policy()
     }
 }
