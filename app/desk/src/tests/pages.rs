@@ -4,9 +4,9 @@
 
 use std::io::Write;
 
-use counterfoil_ledger::balance::sum_minor;
 use counterfoil_ledger::evidence::{EffectSeen, EffectStatus, Walk};
 use counterfoil_ledger::identity::OperationId;
+use counterfoil_ledger::totals::sum_minor;
 
 use super::fixture::*;
 use crate::pages::totals_of;
