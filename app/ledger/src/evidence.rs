@@ -202,39 +202,46 @@ pub struct Conclusion {
 
 impl Conclusion {
     /// Takes in one effect. An older status never undoes a newer one: back from failed, or from live to pending, only when the
-    /// effect was read directly.
+    /// effect was read directly. What once bore our marker is known by its external id ever after.
     pub fn take_in(&mut self, intent: &Intent, seen: &EffectSeen, source: Source) {
-        let differences = match relate(intent, seen) {
-            Relation::Ours => Vec::new(),
-            Relation::Mismatch(differences) => differences,
-            Relation::UnclaimedEqual => {
-                if !self.unclaimed_equal.contains(&seen.external_id) {
-                    self.unclaimed_equal.push(seen.external_id.clone());
-                }
-                return;
-            }
-            Relation::Foreign => {
-                if seen.status == EffectStatus::Failed {
-                    self.unclaimed_equal.retain(|id| *id != seen.external_id);
-                }
-                return;
-            }
+        let relation = relate(intent, seen);
+        let unclaimed = relation == Relation::UnclaimedEqual;
+        let differences = match relation {
+            Relation::Ours => Some(Vec::new()),
+            Relation::Mismatch(differences) => Some(differences),
+            Relation::UnclaimedEqual | Relation::Foreign => None,
         };
-        match self.hits.iter_mut().find(|hit| hit.external_id == seen.external_id) {
-            Some(hit) => {
+        let known = self.hits.iter().position(|hit| hit.external_id == seen.external_id);
+        if !unclaimed || known.is_some() {
+            self.unclaimed_equal.retain(|id| *id != seen.external_id);
+        } else if !self.unclaimed_equal.contains(&seen.external_id) {
+            self.unclaimed_equal.push(seen.external_id.clone());
+        }
+        match (known.and_then(|index| self.hits.get_mut(index)), differences) {
+            (Some(hit), differences) => {
                 if seen.status >= hit.status || source == Source::ReadDirectly {
                     hit.status = seen.status;
                 }
-                hit.differences = differences;
+                if let Some(differences) = differences {
+                    hit.amount_minor = seen.amount_minor;
+                    hit.currency.clone_from(&seen.currency);
+                    hit.differences = differences;
+                }
             }
-            None => self.hits.push(Hit {
+            (None, Some(differences)) => self.hits.push(Hit {
                 external_id: seen.external_id.clone(),
                 status: seen.status,
                 amount_minor: seen.amount_minor,
                 currency: seen.currency.clone(),
                 differences,
             }),
+            (None, None) => {}
         }
+    }
+
+    /// The hit with this external id.
+    pub fn hit(&self, external_id: &str) -> Option<&Hit> {
+        self.hits.iter().find(|hit| hit.external_id == external_id)
     }
 
     /// Says the verdict anew. `absence_proved` counts only while nothing was ever found: an empty answer never un-finds.
@@ -266,11 +273,17 @@ impl Conclusion {
 
     /// Minor units of every standing effect with our marker, mismatches included: it left, whatever we meant.
     pub fn standing_minor(&self) -> i64 {
-        self.hits
-            .iter()
-            .filter(|hit| hit.status != EffectStatus::Failed)
-            .fold(0_i64, |sum, hit| sum.saturating_add(hit.amount_minor))
+        sum_minor(self.standing()).saturating_add(self.disputed_minor())
     }
+
+    /// Minor units of the standing effects that bear our marker and aren't what was intended.
+    pub fn disputed_minor(&self) -> i64 {
+        sum_minor(self.hits.iter().filter(|hit| !hit.matches() && hit.status != EffectStatus::Failed))
+    }
+}
+
+fn sum_minor<'a>(hits: impl Iterator<Item = &'a Hit>) -> i64 {
+    hits.fold(0_i64, |sum, hit| sum.saturating_add(hit.amount_minor))
 }
 
 /// How often and how late an empty walk must be seen before it is proof (rule 6).

@@ -1,11 +1,13 @@
 //! An operation: what it is, which never changes, and what is known of it, which its entries tell.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::attempt::{Attempt, Class};
 use crate::entry::{Asked, Entered, Entry, Hold, Incident, Subject};
-use crate::evidence::{Absence, Conclusion, Source, Walk};
+use crate::evidence::{Absence, Conclusion, EffectSeen, EffectStatus, Source, Walk};
 use crate::identity::OperationId;
 use crate::intent::{Intent, IntentHash};
 use crate::state::State;
@@ -52,6 +54,12 @@ pub struct Facts {
     pub look_ups: u32,
     /// The last walk that was read at all, whole or not: the watch on confirmed effects goes by it.
     pub last_read_at: Option<Timestamp>,
+    /// As of when the status of each effect with our marker is known, by external id.
+    #[serde(default)]
+    pub status_as_of: BTreeMap<String, Timestamp>,
+    /// Since when a word that an effect exists stands against a later one that it failed: only a direct read can tell.
+    #[serde(default)]
+    pub contradicted_since: Option<Timestamp>,
     pub cancel_asked: bool,
     /// `failed` after it had been `confirmed`.
     pub bounced: bool,
@@ -105,10 +113,27 @@ impl Facts {
             last_look_up: None,
             look_ups: 0,
             last_read_at: None,
+            status_as_of: BTreeMap::new(),
+            contradicted_since: None,
             cancel_asked: false,
             bounced: false,
             incidents: Vec::new(),
         })
+    }
+
+    /// Takes in one effect as of `as_of`. A direct read that began before the newest word is no better than hearsay.
+    fn see(&mut self, intent: &Intent, effect: &EffectSeen, source: Source, as_of: Timestamp) {
+        let newest = self.status_as_of.get(&effect.external_id).copied();
+        let source = match source {
+            Source::ReadDirectly if newest.is_some_and(|newest| as_of < newest) => Source::Webhook,
+            source => source,
+        };
+        self.conclusion.take_in(intent, effect, source);
+        let counts = self.conclusion.hit(&effect.external_id).is_some_and(|hit| hit.status == effect.status);
+        if counts {
+            let as_of = newest.map_or(as_of, |newest| newest.max(as_of));
+            self.status_as_of.insert(effect.external_id.clone(), as_of);
+        }
     }
 }
 
@@ -199,12 +224,12 @@ impl Operation {
                     facts.window = None;
                 }
                 if let Some(effect) = &end.effect {
-                    facts.conclusion.take_in(&self.intent, effect, Source::Answer);
+                    facts.see(&self.intent, effect, Source::Answer, *at);
                 }
             }
             Entry::LookedUp { look_up, counted, proves_absence } => {
                 for effect in &look_up.effects {
-                    facts.conclusion.take_in(&self.intent, effect, Source::ReadDirectly);
+                    facts.see(&self.intent, effect, Source::ReadDirectly, look_up.started_at);
                 }
                 if *counted {
                     facts.absence =
@@ -219,9 +244,22 @@ impl Operation {
                 });
                 if !matches!(look_up.walk, Walk::Unavailable(_)) {
                     facts.last_read_at = Some(look_up.started_at);
+                    if facts.contradicted_since.is_some_and(|since| since <= look_up.started_at) {
+                        facts.contradicted_since = None;
+                    }
                 }
             }
-            Entry::Told { effect } => facts.conclusion.take_in(&self.intent, effect, Source::Webhook),
+            Entry::Told { effect } => {
+                facts.see(&self.intent, effect, Source::Webhook, *at);
+                if effect.status != EffectStatus::Failed
+                    && facts
+                        .conclusion
+                        .hit(&effect.external_id)
+                        .is_some_and(|hit| hit.status == EffectStatus::Failed)
+                {
+                    facts.contradicted_since = Some(*at);
+                }
+            }
             Entry::CancelAsked => facts.cancel_asked = true,
             Entry::Incident(incident) => facts.incidents.push(incident.clone()),
         }
@@ -255,11 +293,13 @@ impl Operation {
             && others.all(|attempt| attempt.deadline() <= closes_at)
     }
 
-    /// The minor units that count as spent for this operation (rule 11): its own while it isn't disproved, and never less than
-    /// what its effects add up to.
+    /// The minor units that count as spent for this operation (rule 11): its own while it isn't disproved, never less than what
+    /// its matching effects add up to, and every disputed amount on top.
     pub fn holds_minor(&self) -> i64 {
+        let conclusion = &self.facts.conclusion;
         let own = if self.facts.state.holds_money() { self.intent.money.minor() } else { 0 };
-        own.max(self.facts.conclusion.standing_minor())
+        let disputed = conclusion.disputed_minor();
+        own.saturating_add(disputed).max(conclusion.standing_minor())
     }
 
     /// When the first bytes may have left.

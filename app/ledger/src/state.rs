@@ -98,6 +98,8 @@ pub enum Event {
     Denied,
     /// It wasn't sent within `send_within`.
     Lapsed,
+    /// Something was seen that speaks against the first send: a person must look first.
+    HeldBack,
     /// The mark: from here on it may have happened.
     Marked,
     /// Every attempt so far provably did nothing.
@@ -112,6 +114,9 @@ pub enum Event {
     EffectPending,
     /// The provider says that the matching effect failed or came back.
     EffectFailed,
+    /// The provider says that the matching effect failed or came back, and that settles only this one execution: another may
+    /// have acted.
+    ExecutionFailed,
     /// The machine may not go on by itself.
     Escalated,
     /// People allowed one more send.
@@ -122,10 +127,11 @@ pub enum Event {
 
 impl Event {
     /// Every event.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Approved,
         Self::Denied,
         Self::Lapsed,
+        Self::HeldBack,
         Self::Marked,
         Self::NothingHappened,
         Self::AnswerLost,
@@ -133,6 +139,7 @@ impl Event {
         Self::EffectLive,
         Self::EffectPending,
         Self::EffectFailed,
+        Self::ExecutionFailed,
         Self::Escalated,
         Self::Permitted,
         Self::Cancelled,
@@ -175,7 +182,7 @@ pub fn transition(state: State, event: Event) -> Result<Transition, IllegalEvent
             S::AwaitingApproval => Ok(To(S::Cancelled)),
             _ => illegal,
         },
-        Event::Lapsed => match state {
+        Event::Lapsed | Event::HeldBack => match state {
             S::Authorized => Ok(To(S::AwaitingApproval)),
             _ => illegal,
         },
@@ -214,6 +221,11 @@ pub fn transition(state: State, event: Event) -> Result<Transition, IllegalEvent
             S::Submitted | S::Unknown | S::Pending | S::Escalated | S::Confirmed => Ok(To(S::Failed)),
             S::AwaitingApproval | S::Authorized | S::Failed | S::Cancelled => Ok(Stay),
         },
+        // Whoever was told that it exists must be told that this isn't known any more.
+        Event::ExecutionFailed => match state {
+            S::Pending | S::Confirmed => Ok(To(S::Unknown)),
+            _ => Ok(Stay),
+        },
         Event::Escalated => match state {
             S::Unknown => Ok(To(S::Escalated)),
             _ => illegal,
@@ -247,11 +259,12 @@ mod tests {
         let to = |state| Some(To(state));
         let incident = |state| Some(ToWithIncident(state));
         #[rustfmt::skip]
-        let table: [(Event, [Option<Transition>; 9]); 13] = [
+        let table: [(Event, [Option<Transition>; 9]); 15] = [
             //                        awaiting             authorized           submitted       unknown         pending        confirmed   failed               escalated      cancelled
             (Event::Approved,        [to(Authorized),      NO,                  NO,             NO,             NO,            NO,         NO,                  NO,            NO]),
             (Event::Denied,          [to(Cancelled),       NO,                  NO,             NO,             NO,            NO,         NO,                  NO,            NO]),
             (Event::Lapsed,          [NO,                  to(AwaitingApproval),NO,             NO,             NO,            NO,         NO,                  NO,            NO]),
+            (Event::HeldBack,        [NO,                  to(AwaitingApproval),NO,             NO,             NO,            NO,         NO,                  NO,            NO]),
             (Event::Marked,          [NO,                  to(Submitted),       NO,             STAY,           NO,            NO,         NO,                  NO,            NO]),
             (Event::NothingHappened, [STAY,                STAY,                to(Authorized), to(Authorized), STAY,          STAY,       STAY,                STAY,          STAY]),
             (Event::AnswerLost,      [STAY,                STAY,                to(Unknown),    STAY,           STAY,          STAY,       STAY,                STAY,          STAY]),
@@ -259,6 +272,7 @@ mod tests {
             (Event::EffectLive,      [incident(Confirmed), incident(Confirmed), to(Confirmed),  to(Confirmed),  to(Confirmed), STAY,       incident(Confirmed), to(Confirmed), incident(Confirmed)]),
             (Event::EffectPending,   [incident(Pending),   incident(Pending),   to(Pending),    to(Pending),    STAY,          STAY,       incident(Pending),   to(Pending),   incident(Pending)]),
             (Event::EffectFailed,    [STAY,                STAY,                to(Failed),     to(Failed),     to(Failed),    to(Failed), STAY,                to(Failed),    STAY]),
+            (Event::ExecutionFailed, [STAY,                STAY,                STAY,           STAY,           to(Unknown),   to(Unknown),STAY,                STAY,          STAY]),
             (Event::Escalated,       [NO,                  NO,                  NO,             to(Escalated),  NO,            NO,         NO,                  NO,            NO]),
             (Event::Permitted,       [NO,                  NO,                  NO,             NO,             NO,            NO,         NO,                  to(Unknown),   NO]),
             (Event::Cancelled,       [to(Cancelled),       to(Cancelled),       STAY,           STAY,           STAY,          STAY,       STAY,                STAY,          STAY]),

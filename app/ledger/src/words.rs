@@ -136,6 +136,10 @@ fn why_held(operation: &Operation) -> String {
                 "It looks like {operation} written another way, and a person must say whether it is meant."
             )
         }
+        None if operation.facts.conclusion.hits.iter().any(|hit| !hit.matches()) => {
+            "The provider holds something that bears its name and is not what was intended, and a person must look first."
+                .to_owned()
+        }
         None => "It was not sent in time, and a person must approve it again.".to_owned(),
     }
 }

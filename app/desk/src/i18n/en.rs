@@ -480,6 +480,9 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::EventApproved => "a person approved the first send",
         M::EventDenied => "a person denied the first send",
         M::EventLapsed => "it was not sent in time",
+        M::EventHeldBack => {
+            "an effect that does not match was seen; it must be approved again before it is sent"
+        }
         M::EventMarked => "marked before the bytes left",
         M::EventNothingHappened => "every send so far provably did nothing",
         M::EventAnswerLost => "the answer is lost or proves nothing",
@@ -487,6 +490,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::EventEffectLive => "a verified effect exists",
         M::EventEffectPending => "the provider holds it",
         M::EventEffectFailed => "the provider says that it failed or came back",
+        M::EventExecutionFailed => "one execution failed, which does not prove what became of the others",
         M::EventEscalated => "only a person may go on",
         M::EventPermitted => "people allowed one more send",
         M::EventCancelled => "withdrawn",

@@ -430,6 +430,7 @@ messages! {
     EventApproved;
     EventDenied;
     EventLapsed;
+    EventHeldBack;
     EventMarked;
     EventNothingHappened;
     EventAnswerLost;
@@ -437,6 +438,7 @@ messages! {
     EventEffectLive;
     EventEffectPending;
     EventEffectFailed;
+    EventExecutionFailed;
     EventEscalated;
     EventPermitted;
     EventCancelled;

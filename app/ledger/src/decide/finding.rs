@@ -2,7 +2,8 @@
 
 use crate::attempt::{Attempt, AttemptEnd, Class};
 use crate::entry::{Entry, Incident};
-use crate::evidence::{EffectSeen, EffectStatus, LookUp, Walk};
+use crate::evidence::{EffectSeen, EffectStatus, LookUp, Relation, Walk, relate};
+use crate::operation::Operation;
 use crate::state::{Event, State};
 use crate::window::later;
 
@@ -52,33 +53,10 @@ fn attempt_ended(
     let class = end.class;
     let replayed = end.replayed;
     draft.write(Entry::AttemptEnded { number, end })?;
-    let others_arrived = draft
-        .operation
-        .facts
-        .attempts
-        .iter()
-        .any(|attempt| attempt.number != number && attempt.may_have_executed());
     match class {
-        // These two speak for their attempt alone.
-        Class::NotSent | Class::Deferred => {
-            if !draft.operation.facts.attempts.iter().any(Attempt::may_have_executed)
-                && draft.operation.facts.conclusion.hits.is_empty()
-            {
-                draft.raise(Event::NothingHappened)?;
-            }
-        }
-        // A refusal too, unless the provider replays it: then it speaks for the first execution.
-        Class::Refused => {
-            let proves = if replayed {
-                draft.operation.one_protected_window(policy.key_protects)
-            } else {
-                !others_arrived
-            };
-            if proves && draft.operation.facts.conclusion.hits.is_empty() {
-                draft.raise(Event::Refused)?;
-            } else {
-                draft.raise(Event::AnswerLost)?;
-            }
+        Class::NotSent | Class::Deferred | Class::Refused => {
+            let event = proved_by_ends(&draft.operation, class == Class::Refused && replayed, policy);
+            draft.raise(event)?;
         }
         Class::Effect => weigh_hits(draft, policy)?,
         Class::Indeterminate => {
@@ -93,10 +71,32 @@ fn attempt_ended(
     Ok(())
 }
 
+/// What the ends of all attempts prove together. Each speaks for its own attempt alone, so every one must be provably not
+/// executed; only a refusal that the provider replays speaks for the first execution, and so for all in one protected window.
+fn proved_by_ends(operation: &Operation, replayed_refusal: bool, policy: &Policy) -> Event {
+    let facts = &operation.facts;
+    let refused = |attempt: &Attempt| attempt.end.as_ref().is_some_and(|end| end.class == Class::Refused);
+    if !facts.conclusion.hits.is_empty() {
+        return Event::AnswerLost;
+    }
+    if replayed_refusal && operation.one_protected_window(policy.key_protects) {
+        return Event::Refused;
+    }
+    if facts.attempts.iter().any(|attempt| attempt.may_have_executed() && !refused(attempt)) {
+        return Event::AnswerLost;
+    }
+    if facts.attempts.iter().any(refused) { Event::Refused } else { Event::NothingHappened }
+}
+
 fn looked_up(draft: &mut Draft, look_up: LookUp, policy: &Policy) -> Result<(), DecideError> {
     let facts = &draft.operation.facts;
-    // Rule 6: later than the latest attempt's mark, the send time-out and the provider's lag.
+    // Rule 6: later than the latest attempt's mark, the send time-out and the provider's lag; and nothing was ever found.
+    let found = !facts.conclusion.hits.is_empty()
+        || look_up.effects.iter().any(|seen| {
+            matches!(relate(&draft.operation.intent, seen), Relation::Ours | Relation::Mismatch(_))
+        });
     let counted = look_up.walk == Walk::Complete
+        && !found
         && facts.attempts.last().is_some_and(|latest| {
             let horizon = later(latest.deadline(), policy.absence_lag);
             facts.absence.counts(look_up.started_at, horizon, policy.absence_gap)
@@ -117,14 +117,15 @@ fn weigh_hits(draft: &mut Draft, policy: &Policy) -> Result<(), DecideError> {
     } else if best(EffectStatus::Pending) {
         draft.raise(Event::EffectPending)?;
     } else if let Some(failed) = matching.first() {
-        // One failed execution settles the operation only if there can't have been another.
-        if draft.operation.one_protected_window(policy.key_protects) {
-            let bounced = draft.operation.facts.state == State::Confirmed;
-            draft.raise(Event::EffectFailed)?;
-            if bounced {
-                let external_id = failed.external_id.clone();
-                draft.write(Entry::Incident(Incident::Bounced { external_id }))?;
-            }
+        // One failed execution settles the operation only if nothing else of ours can stand.
+        let alone = draft.operation.one_protected_window(policy.key_protects)
+            && mismatched.iter().all(|hit| hit.status == EffectStatus::Failed);
+        let event = if alone { Event::EffectFailed } else { Event::ExecutionFailed };
+        let bounced = draft.operation.facts.state == State::Confirmed;
+        draft.raise(event)?;
+        if bounced {
+            let external_id = failed.external_id.clone();
+            draft.write(Entry::Incident(Incident::Bounced { external_id }))?;
         }
     }
     let standing: Vec<String> =
@@ -132,15 +133,23 @@ fn weigh_hits(draft: &mut Draft, policy: &Policy) -> Result<(), DecideError> {
     if standing.len() > 1 {
         open_once(draft, Incident::TwoEffects { external_ids: standing })?;
     }
+    let mut doubted = false;
     for hit in mismatched {
-        open_once(draft, Incident::Mismatch { external_id: hit.external_id, differences: hit.differences })?;
+        let incident = Incident::Mismatch { external_id: hit.external_id, differences: hit.differences };
+        doubted |= open_once(draft, incident)?;
+    }
+    // Once per mismatch: whoever approves afterwards has seen it.
+    if doubted && draft.operation.facts.state == State::Authorized {
+        draft.raise(Event::HeldBack)?;
     }
     Ok(())
 }
 
-fn open_once(draft: &mut Draft, incident: Incident) -> Result<(), DecideError> {
-    if !draft.operation.facts.incidents.contains(&incident) {
+/// Opens an incident unless it is open already, and says whether it was new.
+fn open_once(draft: &mut Draft, incident: Incident) -> Result<bool, DecideError> {
+    let new = !draft.operation.facts.incidents.contains(&incident);
+    if new {
         draft.write(Entry::Incident(incident))?;
     }
-    Ok(())
+    Ok(new)
 }

@@ -34,12 +34,13 @@ pub(super) fn next(
         State::Submitted => Ok(sender_at_work(&draft.operation)),
         State::Unknown => unknown(draft, just_looked, policy, circumstances),
         State::Escalated => Ok(escalated(&draft.operation, just_looked, policy, circumstances)),
+        State::Pending if !policy.offers_look_up => Ok((Action::Rest, Reason::AtProvider)),
         State::Pending => {
             let due = look_up_due(&draft.operation, policy);
             Ok(look_up_at(due, just_looked, circumstances.now, Reason::AtProvider))
         }
         State::Confirmed => Ok(watched(&draft.operation, just_looked, policy, circumstances.now)),
-        State::Failed => Ok((Action::Rest, Reason::Settled)),
+        State::Failed => Ok(failed(&draft.operation, just_looked, policy, circumstances.now)),
         State::Cancelled => Ok((Action::Rest, Reason::StoppedBeforeSending)),
     }
 }
@@ -47,6 +48,11 @@ pub(super) fn next(
 fn authorized(draft: &mut Draft, circumstances: &Circumstances) -> Result<(Action, Reason), DecideError> {
     let facts = &draft.operation.facts;
     let now = circumstances.now;
+    // Asked during a send that turned out to have done nothing: it holds now (rule 14).
+    if facts.cancel_asked {
+        draft.raise(Event::Cancelled)?;
+        return Ok((Action::Rest, Reason::StoppedBeforeSending));
+    }
     let lapses_at =
         later(facts.allowed_at.unwrap_or(facts.created_at), Duration::from_secs(facts.subject.send_within_s));
     if now >= lapses_at {
@@ -172,6 +178,19 @@ fn watched(operation: &Operation, just_looked: bool, policy: &Policy, now: Times
             // A watch that couldn't be read is tried again within the hour.
             let day = if just_looked && day <= now { later(now, HOUR) } else { day };
             look_up_at(day, just_looked, now, Reason::WatchedForBounce)
+        }
+        _ => (Action::Rest, Reason::Settled),
+    }
+}
+
+/// Settled, unless the provider says at once that its effect failed and that it exists: then the effect itself is asked.
+fn failed(operation: &Operation, just_looked: bool, policy: &Policy, now: Timestamp) -> (Action, Reason) {
+    let facts = &operation.facts;
+    match facts.contradicted_since {
+        Some(since) if policy.offers_look_up => {
+            let tried = facts.last_look_up.is_some_and(|last| last.started_at >= since);
+            let due = if tried { look_up_due(operation, policy) } else { since };
+            look_up_at(due, just_looked, now, Reason::LooksUpNext)
         }
         _ => (Action::Rest, Reason::Settled),
     }

@@ -1,0 +1,34 @@
+//! The statements that both engines share: compiled once inside each engine's module, over that engine's connection.
+//!
+//! Everything that differs (locks, leases, how a transaction begins and commits) is in the engine.
+
+mod change;
+mod daemon;
+mod ledger;
+mod list;
+mod orders;
+mod people;
+mod read;
+mod record;
+
+use super::engine;
+use crate::store::StoreError;
+
+pub(super) use change::{reschedule, set_aside, write};
+pub(super) use daemon::{
+    alarms, ask_look_up, clear_alarm, next_due, note_run, pause, paused, raise_alarm, resume, runs,
+    take_canary, wake_account,
+};
+pub(super) use ledger::{bind, chain, chain_act, ids_after, misfits, newest, raw};
+pub(super) use list::{list, tally};
+pub(super) use orders::{order, payment, put_order};
+pub(super) use people::{add_person, add_token, person, token};
+pub(super) use read::{entries, load};
+pub(super) use record::record;
+
+type Row = engine::Row;
+type Connection = engine::Connection;
+
+fn unreadable(table: &'static str, row: &str, why: impl ToString) -> StoreError {
+    StoreError::Unreadable { table, row: row.to_owned(), why: why.to_string() }
+}
