@@ -249,6 +249,7 @@ messages! {
     ClaimInProgress;
     ClaimDone;
     ClaimNotDone;
+    ClaimBounced;
 
     // Not allowed.
     NotAllowedUnapproved;
@@ -256,6 +257,7 @@ messages! {
     NotAllowedTakeBack;
     NotAllowedResendWhileSending;
     NotAllowedResendUnproved { needed, after };
+    NotAllowedResendMayExist { ids };
     NotAllowedResendRuledOut { why };
     NotAllowedResendStoredFailure;
     NotAllowedByHand;
@@ -299,6 +301,7 @@ messages! {
     ShortAtProvider;
     ShortWatched;
     ShortSettled;
+    ShortBounced;
     ShortStopped;
     ShortToPerson { why };
     ShortStillWithPerson;
@@ -364,6 +367,7 @@ messages! {
 
     // Facts.
     FactsTitle;
+    LimitsTitle;
     FactKind;
     FactAmount;
     FactOrder;

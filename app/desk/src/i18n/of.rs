@@ -158,8 +158,9 @@ pub(crate) fn escalation(why: Escalation) -> Message {
 }
 
 /// Why, in the few words that a list has room for.
-pub(crate) fn reason_short(reason: Reason) -> Message {
+pub(crate) fn reason_short(reason: Reason, bounced: bool) -> Message {
     match reason {
+        _ if bounced => Message::ShortBounced,
         Reason::WaitsForApproval => Message::ShortWaitsForApproval,
         Reason::ReadyToSend => Message::ShortReadyToSend,
         Reason::SendsAgainLater => Message::ShortSendsAgainLater,
