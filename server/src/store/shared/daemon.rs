@@ -137,7 +137,7 @@ pub(in super::super) async fn take_canary(
 ) -> Result<bool, StoreError> {
     const LONGEST_GAP_S: i64 = 3600;
     let taken = sqlx::query(
-        "UPDATE pauses SET canary_at = $1 + 2000000 * canary_gap_s,
+        "UPDATE pauses SET canary_at = $1 + 1000000 * CASE WHEN 2 * canary_gap_s > $3 THEN $3 ELSE 2 * canary_gap_s END,
              canary_gap_s = CASE WHEN 2 * canary_gap_s > $3 THEN $3 ELSE 2 * canary_gap_s END
          WHERE account = $2 AND canary_at <= $1",
     )
