@@ -4,6 +4,7 @@
 //! Reads and statements are shared between the engines (`shared/`, compiled once for each); connections, locks and commits are
 //! not. Nothing here is retried behind the caller's back.
 
+mod chain;
 mod clock;
 mod model;
 pub mod sqlite;
@@ -17,6 +18,7 @@ use counterfoil_ledger::identity::{AccountName, KindName, Namespace, OperationId
 use counterfoil_ledger::state::State;
 use jiff::Timestamp;
 
+pub use chain::{LedgerAct, RawAct, RawRow};
 pub use clock::Clock;
 pub use model::*;
 

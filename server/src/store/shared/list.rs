@@ -5,7 +5,7 @@ use counterfoil_ledger::state::{State, UnknownState};
 use sqlx::Row as _;
 
 use super::read::{COLUMNS, loaded};
-use super::{Connection, engine, unreadable};
+use super::{Connection, engine, query, unreadable};
 use crate::store::clock::to_us;
 use crate::store::{Filter, Listed, StoreError};
 
@@ -55,7 +55,12 @@ pub(in super::super) async fn list(
         query.push(" AND updated_at < ").push_bind(to_us(since));
     }
     query.push(" ORDER BY ordinal DESC LIMIT ").push_bind(i64::from(limit));
-    let rows = query.build().fetch_all(conn).await.map_err(StoreError::at("list operations"))?;
+    let rows = query
+        .build()
+        .persistent(engine::KEEPS_STATEMENTS)
+        .fetch_all(conn)
+        .await
+        .map_err(StoreError::at("list operations"))?;
     rows.iter()
         .map(|row| {
             let step = "list operations";
@@ -76,7 +81,7 @@ pub(in super::super) async fn list(
 
 pub(in super::super) async fn counts(conn: &mut Connection) -> Result<Vec<(State, u64)>, StoreError> {
     let step = "count operations";
-    let rows = sqlx::query("SELECT state, COUNT(*) AS n FROM operations GROUP BY state")
+    let rows = query("SELECT state, COUNT(*) AS n FROM operations GROUP BY state")
         .fetch_all(conn)
         .await
         .map_err(StoreError::at(step))?;

@@ -8,6 +8,7 @@ mod ledger;
 mod list;
 mod orders;
 mod people;
+mod proof;
 mod read;
 mod record;
 
@@ -19,15 +20,22 @@ pub(super) use daemon::{
     alarms, ask_look_up, clear_alarm, next_due, note_run, pause, paused, raise_alarm, resume, runs,
     take_canary, wake_account,
 };
-pub(super) use ledger::{bind, chain, chain_act, ids_after, misfits, newest, raw};
+pub(super) use ledger::{bind, chain, chain_act, ids_after, migrated, newest};
 pub(super) use list::{counts, list};
 pub(super) use orders::{order, payment, put_order};
 pub(super) use people::{add_person, add_token, person, token};
+pub(super) use proof::{misfits, raw};
 pub(super) use read::{entries, load};
 pub(super) use record::record;
 
 type Row = engine::Row;
 type Connection = engine::Connection;
+type Query = sqlx::query::Query<'static, engine::Engine, <engine::Engine as sqlx::Database>::Arguments>;
+
+/// A statement, kept prepared where the engine's connections may do that.
+fn query(sql: impl sqlx::SqlSafeStr) -> Query {
+    sqlx::query(sql).persistent(engine::KEEPS_STATEMENTS)
+}
 
 fn unreadable(table: &'static str, row: &str, why: impl ToString) -> StoreError {
     StoreError::Unreadable { table, row: row.to_owned(), why: why.to_string() }

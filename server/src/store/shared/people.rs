@@ -4,7 +4,7 @@ use counterfoil_ledger::intent::canonical;
 use jiff::Timestamp;
 use sqlx::Row as _;
 
-use super::{Connection, unreadable};
+use super::{Connection, query, unreadable};
 use crate::store::clock::to_us;
 use crate::store::{LedgerAct, Person, Role, StoreError, Token};
 
@@ -13,7 +13,7 @@ pub(in super::super) async fn person(
     name: &str,
 ) -> Result<Option<Person>, StoreError> {
     let step = "read person";
-    let row = sqlx::query("SELECT id, name, role, password_hash FROM people WHERE name = $1")
+    let row = query("SELECT id, name, role, password_hash FROM people WHERE name = $1")
         .bind(name)
         .fetch_optional(conn)
         .await
@@ -39,7 +39,7 @@ pub(in super::super) async fn add_person(
 ) -> Result<bool, StoreError> {
     let role =
         serde_json::to_value(person.role).map_err(|error| unreadable("people", &person.name, error))?;
-    let added = sqlx::query(
+    let added = query(
         "INSERT INTO people (id, name, role, password_hash, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
     )
     .bind(&person.id)
@@ -66,7 +66,7 @@ pub(in super::super) async fn add_token(
     at: Timestamp,
 ) -> Result<bool, StoreError> {
     let scopes = canonical(&token.scopes).map_err(|error| unreadable("tokens", &token.name, error))?;
-    let added = sqlx::query(
+    let added = query(
         "INSERT INTO tokens (name, owner, secret_hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
     )
     .bind(&token.name)
@@ -94,7 +94,7 @@ pub(in super::super) async fn token(
     secret_hash: &str,
 ) -> Result<Option<Token>, StoreError> {
     let step = "read token";
-    let row = sqlx::query("SELECT name, owner, scopes FROM tokens WHERE secret_hash = $1")
+    let row = query("SELECT name, owner, scopes FROM tokens WHERE secret_hash = $1")
         .bind(secret_hash)
         .fetch_optional(conn)
         .await

@@ -3,10 +3,11 @@
 use counterfoil_ledger::chain::Sealed;
 use counterfoil_ledger::identity::OperationId;
 use counterfoil_ledger::intent::IntentHash;
-use counterfoil_ledger::operation::Operation;
+use counterfoil_ledger::operation::{Facts, Operation};
+use jiff::Timestamp;
 use sqlx::Row as _;
 
-use super::{Connection, Row, unreadable};
+use super::{Connection, Row, query, unreadable};
 use crate::store::clock::from_us;
 use crate::store::{Loaded, Step, StoreError};
 
@@ -18,7 +19,7 @@ pub(in super::super) async fn load(
     id: &OperationId,
 ) -> Result<Option<Loaded>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM operations WHERE id = $1");
-    let row = sqlx::query(sqlx::AssertSqlSafe(sql))
+    let row = query(sqlx::AssertSqlSafe(sql))
         .bind(id.as_str())
         .fetch_optional(conn)
         .await
@@ -36,18 +37,22 @@ pub(super) fn loaded(row: &Row) -> Result<Loaded, StoreError> {
     let bad = |error: serde_json::Error| unreadable("operations", &id, error);
     let lease_token: Option<String> = row.try_get("lease_token").map_err(StoreError::at(step))?;
     let lease_until = time("lease_until")?;
+    let facts: Facts = serde_json::from_str(&text("facts")?).map_err(bad)?;
+    // The column keeps the last time that somebody asked, so that the gap holds after the answer too.
+    let answered = |asked: &Timestamp| facts.last_look_up.is_some_and(|last| last.started_at >= *asked);
+    let look_up_asked_at = time("look_up_asked_at")?.filter(|asked| !answered(asked));
     Ok(Loaded {
         ordinal: row.try_get("ordinal").map_err(StoreError::at(step))?,
         operation: Operation {
             id: OperationId::stored(id.clone()),
             intent: serde_json::from_str(&text("intent")?).map_err(bad)?,
             intent_hash: IntentHash::stored(text("intent_hash")?),
-            facts: serde_json::from_str(&text("facts")?).map_err(bad)?,
+            facts,
         },
         head: text("head")?,
         step: Step { due_at: time("due_at")?, reason: serde_json::from_str(&text("reason")?).map_err(bad)? },
         lease: lease_token.zip(lease_until),
-        look_up_asked_at: time("look_up_asked_at")?,
+        look_up_asked_at,
     })
 }
 
@@ -55,13 +60,12 @@ pub(in super::super) async fn entries(
     conn: &mut Connection,
     id: &OperationId,
 ) -> Result<Vec<Sealed>, StoreError> {
-    let rows = sqlx::query(
-        "SELECT seq, type, at, actor, body, hash FROM entries WHERE operation_id = $1 ORDER BY seq",
-    )
-    .bind(id.as_str())
-    .fetch_all(conn)
-    .await
-    .map_err(StoreError::at("read entries"))?;
+    let rows =
+        query("SELECT seq, type, at, actor, body, hash FROM entries WHERE operation_id = $1 ORDER BY seq")
+            .bind(id.as_str())
+            .fetch_all(conn)
+            .await
+            .map_err(StoreError::at("read entries"))?;
     rows.iter().map(|row| sealed(row).map_err(StoreError::at("read entry"))).collect()
 }
 

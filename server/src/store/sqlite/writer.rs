@@ -131,7 +131,8 @@ async fn run(
                 tracing::error!(step, why, writes = group.len(), "the database didn't write a group");
             }
             Fate::Unknown(why) => tracing::error!(
-                why, writes = group.len(),
+                why,
+                writes = group.len(),
                 "the commit gave no good answer; what it held will be read again before anything is sent"
             ),
         }
