@@ -46,7 +46,7 @@ impl Head {
     }
 }
 
-pub(in super::super) async fn write(conn: &mut Connection, change: &Change) -> Result<Written, StoreError> {
+pub(super) async fn write(conn: &mut Connection, change: &Change) -> Result<Written, StoreError> {
     let id = &change.after.id;
     let (sealed, link) = seal_all(id, &change.head, &change.entries)?;
     let head = Head::of(&change.after)?;
@@ -195,7 +195,7 @@ pub(super) fn status_label(status: EffectStatus) -> &'static str {
     }
 }
 
-pub(in super::super) async fn reschedule(
+pub(super) async fn reschedule(
     conn: &mut Connection,
     id: &OperationId,
     lease: &str,
@@ -215,11 +215,7 @@ pub(in super::super) async fn reschedule(
     Ok(())
 }
 
-pub(in super::super) async fn set_aside(
-    conn: &mut Connection,
-    id: &OperationId,
-    why: &str,
-) -> Result<(), StoreError> {
+pub(super) async fn set_aside(conn: &mut Connection, id: &OperationId, why: &str) -> Result<(), StoreError> {
     query("UPDATE operations SET set_aside = $1, lease_token = NULL, lease_until = NULL WHERE id = $2")
         .bind(why)
         .bind(id.as_str())

@@ -10,10 +10,7 @@ use super::{Connection, query, unreadable};
 use crate::store::clock::{from_us, to_us};
 use crate::store::{Alarm, AlarmKind, Pause, Run, StoreError};
 
-pub(in super::super) async fn next_due(
-    conn: &mut Connection,
-    now: Timestamp,
-) -> Result<Option<Timestamp>, StoreError> {
+pub(super) async fn next_due(conn: &mut Connection, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
     let step = "find the next due row";
     let row = query(
         "SELECT MIN(CASE WHEN lease_until IS NULL OR lease_until <= $1 OR lease_until < due_at THEN due_at ELSE lease_until END)
@@ -26,7 +23,7 @@ pub(in super::super) async fn next_due(
     Ok(row.try_get::<Option<i64>, _>("due").map_err(StoreError::at(step))?.map(from_us))
 }
 
-pub(in super::super) async fn ask_look_up(
+pub(super) async fn ask_look_up(
     conn: &mut Connection,
     id: &OperationId,
     now: Timestamp,
@@ -46,7 +43,7 @@ pub(in super::super) async fn ask_look_up(
     Ok(updated.rows_affected() > 0)
 }
 
-pub(in super::super) async fn wake_account(
+pub(super) async fn wake_account(
     conn: &mut Connection,
     account: &AccountName,
     now: Timestamp,
@@ -63,7 +60,7 @@ pub(in super::super) async fn wake_account(
     Ok(updated.rows_affected())
 }
 
-pub(in super::super) async fn pause(
+pub(super) async fn pause(
     conn: &mut Connection,
     account: &AccountName,
     secret_digest: &str,
@@ -86,7 +83,7 @@ pub(in super::super) async fn pause(
 }
 
 /// Ends a pause and makes what waited for it due.
-pub(in super::super) async fn resume(
+pub(super) async fn resume(
     conn: &mut Connection,
     account: &AccountName,
     now: Timestamp,
@@ -110,7 +107,7 @@ pub(in super::super) async fn resume(
     Ok(())
 }
 
-pub(in super::super) async fn paused(
+pub(super) async fn paused(
     conn: &mut Connection,
     account: &AccountName,
 ) -> Result<Option<Pause>, StoreError> {
@@ -130,7 +127,7 @@ pub(in super::super) async fn paused(
     .transpose()
 }
 
-pub(in super::super) async fn take_canary(
+pub(super) async fn take_canary(
     conn: &mut Connection,
     account: &AccountName,
     now: Timestamp,
@@ -157,7 +154,7 @@ fn kind_label(kind: AlarmKind) -> Result<String, StoreError> {
         .ok_or_else(|| unreadable("alarms", "kind", "it has no label"))
 }
 
-pub(in super::super) async fn raise_alarm(
+pub(super) async fn raise_alarm(
     conn: &mut Connection,
     account: &str,
     kind: AlarmKind,
@@ -178,7 +175,7 @@ pub(in super::super) async fn raise_alarm(
     Ok(raised.rows_affected() > 0)
 }
 
-pub(in super::super) async fn clear_alarm(
+pub(super) async fn clear_alarm(
     conn: &mut Connection,
     account: &str,
     kind: AlarmKind,
@@ -194,7 +191,7 @@ pub(in super::super) async fn clear_alarm(
     Ok(())
 }
 
-pub(in super::super) async fn alarms(conn: &mut Connection) -> Result<Vec<Alarm>, StoreError> {
+pub(super) async fn alarms(conn: &mut Connection) -> Result<Vec<Alarm>, StoreError> {
     let step = "read alarms";
     let rows = query(
         "SELECT account, kind, detail, raised_at FROM alarms WHERE cleared_at IS NULL ORDER BY raised_at, id LIMIT 100",
@@ -216,7 +213,7 @@ pub(in super::super) async fn alarms(conn: &mut Connection) -> Result<Vec<Alarm>
         .collect()
 }
 
-pub(in super::super) async fn note_run(conn: &mut Connection, run: &Run) -> Result<(), StoreError> {
+pub(super) async fn note_run(conn: &mut Connection, run: &Run) -> Result<(), StoreError> {
     query(
         "INSERT INTO runs (job, started_at, finished_at, found) VALUES ($1, $2, $3, $4)
          ON CONFLICT (job) DO UPDATE SET started_at = excluded.started_at, finished_at = excluded.finished_at,
@@ -232,7 +229,7 @@ pub(in super::super) async fn note_run(conn: &mut Connection, run: &Run) -> Resu
     Ok(())
 }
 
-pub(in super::super) async fn runs(conn: &mut Connection) -> Result<Vec<Run>, StoreError> {
+pub(super) async fn runs(conn: &mut Connection) -> Result<Vec<Run>, StoreError> {
     let step = "read runs";
     let rows = query("SELECT job, started_at, finished_at, found FROM runs ORDER BY job")
         .fetch_all(conn)

@@ -10,7 +10,7 @@ use super::{Connection, engine, query, unreadable};
 use crate::store::clock::{from_us, to_us};
 use crate::store::{LedgerAct, RawAct, StoreError};
 
-pub(in super::super) async fn newest(conn: &mut Connection) -> Result<Option<Timestamp>, StoreError> {
+pub(super) async fn newest(conn: &mut Connection) -> Result<Option<Timestamp>, StoreError> {
     let step = "find the newest time";
     let row = query("SELECT MAX(updated_at) AS newest FROM operations")
         .fetch_one(conn)
@@ -51,7 +51,7 @@ pub(in super::super) async fn migrated(conn: &mut Connection, ours: &Migrator) -
     }
 }
 
-pub(in super::super) async fn bind(
+pub(super) async fn bind(
     conn: &mut Connection,
     namespace: &Namespace,
     kinds: &[(KindName, Vec<String>)],
@@ -108,7 +108,7 @@ pub(in super::super) async fn bind(
     Ok(())
 }
 
-pub(in super::super) async fn chain_act(
+pub(super) async fn chain_act(
     conn: &mut Connection,
     act: &LedgerAct,
     at: Timestamp,
@@ -147,7 +147,7 @@ pub(in super::super) async fn chain_act(
     Ok(())
 }
 
-pub(in super::super) async fn chain(conn: &mut Connection) -> Result<Vec<RawAct>, StoreError> {
+pub(super) async fn chain(conn: &mut Connection) -> Result<Vec<RawAct>, StoreError> {
     let step = "read the chain";
     let rows = query("SELECT seq, type, at, actor, body, hash FROM chain ORDER BY seq")
         .fetch_all(conn)
@@ -168,7 +168,7 @@ pub(in super::super) async fn chain(conn: &mut Connection) -> Result<Vec<RawAct>
         .map_err(StoreError::at(step))
 }
 
-pub(in super::super) async fn ids_after(
+pub(super) async fn ids_after(
     conn: &mut Connection,
     ordinal: i64,
     limit: u32,

@@ -9,7 +9,7 @@ use super::{Connection, engine, query, unreadable};
 use crate::store::clock::to_us;
 use crate::store::{Filter, Listed, StoreError};
 
-pub(in super::super) async fn list(
+pub(super) async fn list(
     conn: &mut Connection,
     filter: &Filter,
     before: Option<i64>,
@@ -79,7 +79,7 @@ pub(in super::super) async fn list(
         .collect()
 }
 
-pub(in super::super) async fn counts(conn: &mut Connection) -> Result<Vec<(State, u64)>, StoreError> {
+pub(super) async fn counts(conn: &mut Connection) -> Result<Vec<(State, u64)>, StoreError> {
     let step = "count operations";
     let rows = query("SELECT state, COUNT(*) AS n FROM operations GROUP BY state")
         .fetch_all(conn)

@@ -11,22 +11,24 @@ mod people;
 mod proof;
 mod read;
 mod record;
+mod store;
 
 use super::engine;
 use crate::store::StoreError;
 
-pub(super) use change::{reschedule, set_aside, write};
-pub(super) use daemon::{
+use change::{reschedule, set_aside, write};
+use daemon::{
     alarms, ask_look_up, clear_alarm, next_due, note_run, pause, paused, raise_alarm, resume, runs,
     take_canary, wake_account,
 };
-pub(super) use ledger::{bind, chain, chain_act, ids_after, migrated, newest};
-pub(super) use list::{counts, list};
-pub(super) use orders::{order, payment, put_order};
-pub(super) use people::{add_person, add_token, person, token};
-pub(super) use proof::{misfits, raw};
-pub(super) use read::{entries, load};
-pub(super) use record::record;
+pub(super) use ledger::migrated;
+use ledger::{bind, chain, chain_act, ids_after, newest};
+use list::{counts, list};
+use orders::{order, payment, put_order};
+use people::{add_person, add_token, person, token};
+use proof::{misfits, raw};
+use read::{entries, load};
+use record::record;
 
 type Row = engine::Row;
 type Connection = engine::Connection;

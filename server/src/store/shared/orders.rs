@@ -13,10 +13,7 @@ use super::{Connection, engine, query, unreadable};
 use crate::store::clock::{from_us, to_us};
 use crate::store::{KnownEffect, OrderPut, OrderSnapshot, PaymentSheet, StoreError};
 
-pub(in super::super) async fn order(
-    conn: &mut Connection,
-    id: &str,
-) -> Result<Option<OrderSnapshot>, StoreError> {
+pub(super) async fn order(conn: &mut Connection, id: &str) -> Result<Option<OrderSnapshot>, StoreError> {
     let step = "read order";
     let row = query(
         "SELECT o.account, o.payment, o.currency, o.customer, o.lines, o.updated_at, p.captured
@@ -100,7 +97,7 @@ async fn holders(conn: &mut Connection, account: &str, payment: &str) -> Result<
         .collect()
 }
 
-pub(in super::super) async fn put_order(
+pub(super) async fn put_order(
     conn: &mut Connection,
     order: &OrderSnapshot,
     now: Timestamp,
@@ -171,7 +168,7 @@ async fn order_operations(conn: &mut Connection, order: &str) -> Result<Vec<Oper
         .collect()
 }
 
-pub(in super::super) async fn payment(
+pub(super) async fn payment(
     conn: &mut Connection,
     account: &AccountName,
     payment: &str,

@@ -8,10 +8,7 @@ use super::{Connection, query, unreadable};
 use crate::store::clock::to_us;
 use crate::store::{LedgerAct, Person, Role, StoreError, Token};
 
-pub(in super::super) async fn person(
-    conn: &mut Connection,
-    name: &str,
-) -> Result<Option<Person>, StoreError> {
+pub(super) async fn person(conn: &mut Connection, name: &str) -> Result<Option<Person>, StoreError> {
     let step = "read person";
     let row = query("SELECT id, name, role, password_hash FROM people WHERE name = $1")
         .bind(name)
@@ -32,7 +29,7 @@ pub(in super::super) async fn person(
     .transpose()
 }
 
-pub(in super::super) async fn add_person(
+pub(super) async fn add_person(
     conn: &mut Connection,
     person: &Person,
     at: Timestamp,
@@ -59,7 +56,7 @@ pub(in super::super) async fn add_person(
     Ok(true)
 }
 
-pub(in super::super) async fn add_token(
+pub(super) async fn add_token(
     conn: &mut Connection,
     token: &Token,
     secret_hash: &str,
@@ -89,10 +86,7 @@ pub(in super::super) async fn add_token(
     Ok(true)
 }
 
-pub(in super::super) async fn token(
-    conn: &mut Connection,
-    secret_hash: &str,
-) -> Result<Option<Token>, StoreError> {
+pub(super) async fn token(conn: &mut Connection, secret_hash: &str) -> Result<Option<Token>, StoreError> {
     let step = "read token";
     let row = query("SELECT name, owner, scopes FROM tokens WHERE secret_hash = $1")
         .bind(secret_hash)

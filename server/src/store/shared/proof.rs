@@ -9,10 +9,7 @@ use sqlx::Row as _;
 use super::{Connection, query};
 use crate::store::{RawRow, StoreError};
 
-pub(in super::super) async fn raw(
-    conn: &mut Connection,
-    id: &OperationId,
-) -> Result<Option<RawRow>, StoreError> {
+pub(super) async fn raw(conn: &mut Connection, id: &OperationId) -> Result<Option<RawRow>, StoreError> {
     const TEXTS: [&str; 9] =
         ["base_id", "kind", "order_id", "account", "target", "currency", "marker", "state", "external_id"];
     const NUMBERS: [&str; 10] = [
@@ -68,7 +65,7 @@ pub(in super::super) async fn raw(
 /// Raw answers that are read at a time.
 const PAGE: i64 = 200;
 
-pub(in super::super) async fn misfits(conn: &mut Connection) -> Result<Vec<String>, StoreError> {
+pub(super) async fn misfits(conn: &mut Connection) -> Result<Vec<String>, StoreError> {
     let step = "look for misfits";
     let mut found = Vec::new();
     let orphans = query(

@@ -14,10 +14,7 @@ use crate::store::{Loaded, Step, StoreError};
 /// The columns that [`loaded`] reads.
 pub(super) const COLUMNS: &str = "ordinal, id, intent, intent_hash, facts, head, due_at, reason, lease_token, lease_until, look_up_asked_at, set_aside";
 
-pub(in super::super) async fn load(
-    conn: &mut Connection,
-    id: &OperationId,
-) -> Result<Option<Loaded>, StoreError> {
+pub(super) async fn load(conn: &mut Connection, id: &OperationId) -> Result<Option<Loaded>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM operations WHERE id = $1");
     let row = query(sqlx::AssertSqlSafe(sql))
         .bind(id.as_str())
@@ -56,10 +53,7 @@ pub(super) fn loaded(row: &Row) -> Result<Loaded, StoreError> {
     })
 }
 
-pub(in super::super) async fn entries(
-    conn: &mut Connection,
-    id: &OperationId,
-) -> Result<Vec<Sealed>, StoreError> {
+pub(super) async fn entries(conn: &mut Connection, id: &OperationId) -> Result<Vec<Sealed>, StoreError> {
     let rows =
         query("SELECT seq, type, at, actor, body, hash FROM entries WHERE operation_id = $1 ORDER BY seq")
             .bind(id.as_str())

@@ -13,7 +13,7 @@ use crate::store::{
     Judge, LedgerAct, Loaded, Neighbour, NewOperation, Place, Recorded, StoreError, Surroundings,
 };
 
-pub(in super::super) async fn record(
+pub(super) async fn record(
     conn: &mut Connection,
     place: &Place,
     judge: &Judge,
