@@ -76,7 +76,7 @@ CREATE TABLE operations (
     holds            INTEGER NOT NULL,
     external_id      TEXT,
     incidents        INTEGER NOT NULL,
-    unknown_since    INTEGER,
+    state_since      INTEGER NOT NULL,
     window_closes_at INTEGER,
     created_at       INTEGER NOT NULL,
     updated_at       INTEGER NOT NULL,

@@ -16,7 +16,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use counterfoil_ledger::chain::Sealed;
 use counterfoil_ledger::identity::{AccountName, KindName, Namespace, OperationId};
-use counterfoil_ledger::state::State;
 use jiff::Timestamp;
 use secrecy::ExposeSecret as _;
 
@@ -133,12 +132,16 @@ pub trait Store: Send + Sync {
     /// Takes a row that can't be read out of the work, visibly.
     async fn set_aside(&self, id: &OperationId, why: &str) -> Result<(), StoreError>;
 
-    /// Operations by filter, newest first.
-    async fn list(&self, filter: &Filter, before: Option<i64>, limit: u32)
-    -> Result<Vec<Listed>, StoreError>;
+    /// Operations by filter, from behind `after` on.
+    async fn list(
+        &self,
+        filter: &Filter,
+        after: Option<Cursor>,
+        limit: u32,
+    ) -> Result<Vec<Listed>, StoreError>;
 
-    /// How many operations are in each state.
-    async fn counts(&self) -> Result<Vec<(State, u64)>, StoreError>;
+    /// How many operations are open, and need attention.
+    async fn tally(&self, limits: Limits) -> Result<Tally, StoreError>;
 
     /// An order's snapshot.
     async fn order(&self, id: &str) -> Result<Option<OrderSnapshot>, StoreError>;

@@ -1,5 +1,7 @@
 //! What goes into the store and comes out of it.
 
+use std::collections::BTreeMap;
+
 use counterfoil_ledger::balance::Holder;
 use counterfoil_ledger::chain::Link;
 use counterfoil_ledger::decide::Reason;
@@ -44,15 +46,16 @@ pub struct Loaded {
 /// An operation in a list: one that can't be read is still shown.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    pub ordinal: i64,
+    pub place: Cursor,
     pub id: OperationId,
     pub loaded: Result<Box<Loaded>, String>,
     pub set_aside: Option<String>,
 }
 
-/// Which operations.
+/// Which operations, and in which order. Everything that is set must hold.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
+    pub view: View,
     pub states: Vec<State>,
     pub order: Option<String>,
     pub external_id: Option<String>,
@@ -61,13 +64,48 @@ pub struct Filter {
     /// Recorded at or after.
     pub from: Option<Timestamp>,
     /// Recorded before.
-    pub to: Option<Timestamp>,
-    /// Windows that are open and close before this time.
-    pub window_closes: Option<(Timestamp, Timestamp)>,
-    /// Pending since before this time.
-    pub unchanged_since: Option<Timestamp>,
-    /// States, or anything with an incident.
-    pub or_incident: bool,
+    pub before: Option<Timestamp>,
+    /// `Some`: by urgency as of then (window open, closing soonest; the rest by age). `None`: newest first.
+    pub urgent_as_of: Option<Timestamp>,
+}
+
+/// What people look at.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum View {
+    #[default]
+    All,
+    /// With a person, with an incident, set aside, pending too long or with a window that closes.
+    Attention(Limits),
+    /// Unsettled, and the window closes soon.
+    WindowClosing(Limits),
+    PendingTooLong(Limits),
+}
+
+/// What *soon* and *too long* mean, as of now.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub now: Timestamp,
+    pub window_until: Timestamp,
+    pub pending_since: Timestamp,
+}
+
+/// Where the next page begins: behind the last row's place in the order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    pub key: i64,
+    pub ordinal: i64,
+}
+
+/// Exact counts of what is open.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Per state that isn't final.
+    pub open: BTreeMap<State, u64>,
+    pub attention: u64,
+    pub window_closing: u64,
+    pub pending_too_long: u64,
+    /// No operation was ever recorded.
+    pub ledger_is_empty: bool,
 }
 
 /// What is to be written about an operation.

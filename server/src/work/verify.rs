@@ -65,11 +65,11 @@ pub async fn ledger(store: &dyn Store, seen: &mut (dyn FnMut(u64) + Send)) -> Re
 pub async fn order(store: &dyn Store, order: &str) -> Result<Verified, StoreError> {
     let mut found = Verified::default();
     let filter = crate::store::Filter { order: Some(order.to_owned()), ..Default::default() };
-    let mut before = None;
+    let mut after = None;
     loop {
-        let batch = store.list(&filter, before, BATCH).await?;
+        let batch = store.list(&filter, after, BATCH).await?;
         let Some(last) = batch.last() else { break };
-        before = Some(last.ordinal);
+        after = Some(last.place);
         for listed in &batch {
             one(store, &listed.id, &mut found).await?;
         }
@@ -184,7 +184,7 @@ fn wrong_columns(told: &Operation, row: &RawRow) -> BTreeSet<&'static str> {
         ("holds", Some(told.holds_minor().to_string())),
         ("external_id", told.facts.conclusion.external_id().map(str::to_owned)),
         ("incidents", Some(told.facts.incidents.len().to_string())),
-        ("unknown_since", told.facts.unknown_since.map(time)),
+        ("state_since", Some(time(told.facts.state_since))),
         ("window_closes_at", told.facts.window.map(|window| time(window.closes_at()))),
         ("created_at", Some(time(told.facts.created_at))),
         ("updated_at", Some(time(told.facts.updated_at))),

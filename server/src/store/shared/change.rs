@@ -21,7 +21,7 @@ pub(super) struct Head {
     pub holds: i64,
     pub external_id: Option<String>,
     pub incidents: i64,
-    pub unknown_since: Option<i64>,
+    pub state_since: i64,
     pub window_closes_at: Option<i64>,
     pub updated_at: i64,
 }
@@ -39,7 +39,7 @@ impl Head {
             holds: operation.holds_minor(),
             external_id: facts.conclusion.external_id().map(str::to_owned),
             incidents: number(facts.incidents.len() as u64),
-            unknown_since: facts.unknown_since.map(to_us),
+            state_since: to_us(facts.state_since),
             window_closes_at: facts.window.map(|window| to_us(window.closes_at())),
             updated_at: to_us(facts.updated_at),
         })
@@ -57,7 +57,7 @@ pub(super) async fn write(conn: &mut Connection, change: &Change) -> Result<Writ
     };
     let updated = query(
         "UPDATE operations SET facts = $1, state = $2, version = $3, seq = $4, head = $5, holds = $6, external_id = $7,
-             incidents = $8, unknown_since = $9, window_closes_at = $10, updated_at = $11,
+             incidents = $8, state_since = $9, window_closes_at = $10, updated_at = $11,
              due_at = CASE WHEN CAST($13 AS TEXT) IS NULL THEN due_at ELSE $12 END, reason = COALESCE($13, reason),
              lease_until = CASE WHEN lease_token = $14 THEN NULL ELSE lease_until END,
              lease_token = CASE WHEN lease_token = $14 THEN NULL ELSE lease_token END
@@ -72,7 +72,7 @@ pub(super) async fn write(conn: &mut Connection, change: &Change) -> Result<Writ
     .bind(head.holds)
     .bind(&head.external_id)
     .bind(head.incidents)
-    .bind(head.unknown_since)
+    .bind(head.state_since)
     .bind(head.window_closes_at)
     .bind(head.updated_at)
     .bind(change.step.as_ref().and_then(|step| step.due_at).map(to_us))

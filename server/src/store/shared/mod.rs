@@ -23,7 +23,7 @@ use daemon::{
 };
 pub(super) use ledger::migrated;
 use ledger::{bind, chain, chain_act, ids_after, newest};
-use list::{counts, list};
+use list::{list, tally};
 use orders::{order, payment, put_order};
 use people::{add_person, add_token, person, token};
 use proof::{misfits, raw};
@@ -32,10 +32,10 @@ use record::record;
 
 type Row = engine::Row;
 type Connection = engine::Connection;
-type Query = sqlx::query::Query<'static, engine::Engine, <engine::Engine as sqlx::Database>::Arguments>;
+type Query<'q> = sqlx::query::Query<'q, engine::Engine, <engine::Engine as sqlx::Database>::Arguments>;
 
 /// A statement, kept prepared where the engine's connections may do that.
-fn query(sql: impl sqlx::SqlSafeStr) -> Query {
+fn query(sql: impl sqlx::SqlSafeStr) -> Query<'static> {
     sqlx::query(sql).persistent(engine::KEEPS_STATEMENTS)
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn raw(conn: &mut Connection, id: &OperationId) -> Result<Optio
         "seq",
         "holds",
         "incidents",
-        "unknown_since",
+        "state_since",
         "window_closes_at",
         "created_at",
         "updated_at",
@@ -27,7 +27,7 @@ pub(super) async fn raw(conn: &mut Connection, id: &OperationId) -> Result<Optio
     let step = "read the row as it stands";
     let row = query(
         "SELECT base_id, kind, revision, order_id, account, target, amount, currency, marker, intent, intent_hash, facts, state,
-             version, seq, head, holds, external_id, incidents, unknown_since, window_closes_at, created_at, updated_at
+             version, seq, head, holds, external_id, incidents, state_since, window_closes_at, created_at, updated_at
          FROM operations WHERE id = $1",
     )
     .bind(id.as_str())

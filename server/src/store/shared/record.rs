@@ -113,7 +113,7 @@ async fn insert(conn: &mut Connection, place: &Place, new: NewOperation) -> Resu
     let head = Head::of(&operation)?;
     let row = query(
         "INSERT INTO operations (id, base_id, kind, revision, order_id, account, target, amount, currency, marker, intent,
-             intent_hash, facts, state, version, seq, head, holds, external_id, incidents, unknown_since, window_closes_at,
+             intent_hash, facts, state, version, seq, head, holds, external_id, incidents, state_since, window_closes_at,
              created_at, updated_at, due_at, reason, lease_token, lease_until)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
              $25, $26, $27, $28)
@@ -139,7 +139,7 @@ async fn insert(conn: &mut Connection, place: &Place, new: NewOperation) -> Resu
     .bind(head.holds)
     .bind(&head.external_id)
     .bind(head.incidents)
-    .bind(head.unknown_since)
+    .bind(head.state_since)
     .bind(head.window_closes_at)
     .bind(to_us(operation.facts.created_at))
     .bind(head.updated_at)

@@ -9,7 +9,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use counterfoil_ledger::chain::Sealed;
 use counterfoil_ledger::identity::{AccountName, KindName, Namespace, OperationId};
-use counterfoil_ledger::state::State;
 use jiff::Timestamp;
 
 use super::super::{Database, engine};
@@ -131,14 +130,14 @@ impl Store for Database {
     async fn list(
         &self,
         filter: &Filter,
-        before: Option<i64>,
+        after: Option<Cursor>,
         limit: u32,
     ) -> Result<Vec<Listed>, StoreError> {
-        read!(self, conn => super::list(conn, filter, before, limit))
+        read!(self, conn => super::list(conn, filter, after, limit))
     }
 
-    async fn counts(&self) -> Result<Vec<(State, u64)>, StoreError> {
-        read!(self, conn => super::counts(conn))
+    async fn tally(&self, limits: Limits) -> Result<Tally, StoreError> {
+        read_together!(self, conn => super::tally(conn, limits))
     }
 
     async fn order(&self, id: &str) -> Result<Option<OrderSnapshot>, StoreError> {
