@@ -7,6 +7,7 @@
 
 mod bench;
 mod build;
+mod proxy;
 mod server;
 
 mod append_only;

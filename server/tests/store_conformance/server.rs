@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use pgtemp::{PgTempDB, PgTempDBBuilder};
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 
 static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
@@ -57,6 +58,36 @@ impl Server {
 
     pub fn port(&self) -> u16 {
         self.postgres.db_port()
+    }
+
+    /// Kills every connection and comes up again, as after a crash. From then on it is to be stopped with [`Self::stop`].
+    pub fn restart(&self) {
+        self.control(&["restart", "-m", "immediate", "-w"]);
+    }
+
+    pub fn stop(&self) {
+        self.control(&["stop", "-m", "fast", "-w"]);
+    }
+
+    fn control(&self, words: &[&str]) {
+        let program = postgres_binaries().unwrap().join("pg_ctl");
+        let mut command = Command::new(&program);
+        if is_root() {
+            command = Command::new("sudo");
+            command.args(["-u", "postgres"]).arg(&program);
+        }
+        let data = self.postgres.data_dir();
+        let done = tokio::task::block_in_place(|| {
+            command
+                .args(words)
+                .arg("-D")
+                .arg(data)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .unwrap()
+        });
+        assert!(done.success(), "{words:?}");
     }
 
     /// The address of the maintenance database.
@@ -114,8 +145,10 @@ fn is_root() -> bool {
 /// A connection, as soon as the server takes one.
 pub async fn connected(url: &str) -> PgConnection {
     let give_up_at = Instant::now() + Duration::from_secs(20);
+    // pgbouncer refuses a start-up parameter that it doesn't know.
+    let options = url.parse::<PgConnectOptions>().unwrap().extra_float_digits(None);
     loop {
-        match PgConnection::connect(url).await {
+        match PgConnection::connect_with(&options).await {
             Ok(conn) => return conn,
             Err(error) => assert!(Instant::now() < give_up_at, "{error}"),
         }

@@ -78,7 +78,7 @@ impl PostgresStore {
         let mut transaction = conn.begin().await.map_err(StoreError::at(step))?;
         engine::lock_schema(&mut transaction).await?;
         migrations
-            .run(&mut *transaction)
+            .run_direct(None, &mut *transaction, false)
             .await
             .map_err(|error| StoreError::at(step)(sqlx::Error::Migrate(Box::new(error))))?;
         transaction.commit().await.map_err(StoreError::at(step))

@@ -46,19 +46,12 @@ impl SqliteStore {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(BUSY_TIMEOUT);
-        if migrate {
-            let pool = SqlitePoolOptions::new()
-                .max_connections(1)
-                .connect_with(options.clone())
-                .await
-                .map_err(StoreError::at("open the database"))?;
-            engine::MIGRATIONS.run(&pool).await.map_err(|error| StoreError::Failed {
-                step: "migrate the database",
-                source: sqlx::Error::Migrate(Box::new(error)),
-            })?;
-            pool.close().await;
-        }
         let mut conn = options.connect().await.map_err(StoreError::at("open the database"))?;
+        if migrate {
+            engine::MIGRATIONS.run_direct(None, &mut conn, false).await.map_err(|error| {
+                StoreError::at("migrate the database")(sqlx::Error::Migrate(Box::new(error)))
+            })?;
+        }
         shared::migrated(&mut conn, &engine::MIGRATIONS).await?;
         conn.close().await.map_err(StoreError::at("open the database"))?;
         let writer = Writer::start(&options).await?;
