@@ -51,6 +51,15 @@ impl Demo {
         Self { program, started, told, api }
     }
 
+    /// Order 1043's refund, once it is confirmed.
+    async fn settled(&self) -> Value {
+        until("the refund of order 1043", async || {
+            let found = self.api.get(&format!("/v1/operations/{REFUND}")).await;
+            if found.body["state"] == "confirmed" { Ok(found.body) } else { Err(found.text) }
+        })
+        .await
+    }
+
     async fn effects(&self) -> Vec<Value> {
         let simulator = Api::new(self.told["simulator_url"].as_str().unwrap(), None);
         simulator.get("/simulator/effects").await.is(200).body.as_array().unwrap().clone()
@@ -68,7 +77,7 @@ async fn order_1043_is_settled_within_30_seconds_and_says_so() {
     std::fs::create_dir(&data).unwrap();
     let demo = Demo::start(&data).await;
     println!("listening after {:?}", demo.started.elapsed());
-    let settled = demo.api.wait_for_state(REFUND, "confirmed").await;
+    let settled = demo.settled().await;
     until("the demo says that it is settled", async || {
         let printed = demo.program.printed();
         let said = printed.iter().any(|line| line.contains("confirmed"));
@@ -93,7 +102,7 @@ async fn every_state_has_an_operation_and_every_operation_has_one_effect_at_most
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
     let demo = Demo::start(&data).await;
-    demo.api.wait_for_state(REFUND, "confirmed").await;
+    demo.settled().await;
     until("an operation in every state", async || {
         let mut missing = Vec::new();
         for state in STATES {
@@ -110,7 +119,9 @@ async fn every_state_has_an_operation_and_every_operation_has_one_effect_at_most
     for operation in &all {
         let id = &operation["id"];
         let count = effects.iter().filter(|effect| effect["operation_id"] == *id).count();
-        assert!(count <= 1, "{count} effects of {id}");
+        // More than one is only ever the provider's doing: from one send, and in the open.
+        let told = operation["incidents"].to_string().contains("two_effects");
+        assert!(count <= 1 || (told && operation["attempts"] == 1), "{count} effects of {operation}");
         let page = demo.api.with_token(None).get(&format!("/operations/{}", id.as_str().unwrap())).await;
         assert_eq!(page.status, 200, "the page of {id}");
     }
@@ -148,7 +159,7 @@ async fn a_second_start_on_the_same_directory_goes_on_with_the_history() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
     let mut first = Demo::start(&data).await;
-    let before = first.api.wait_for_state(REFUND, "confirmed").await;
+    let before = first.settled().await;
     let ended = first.program.terminate().await;
     assert_eq!(ended.code(), Some(0));
     let second = Demo::start(&data).await;

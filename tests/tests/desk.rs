@@ -181,7 +181,7 @@ async fn operations_are_filtered_by_the_url(engine: Engine) {
         ("order=7", vec!["refund-7-li_1"]),
         ("order=1043&state=confirmed", vec!["refund-1043-li_1"]),
     ] {
-        let text = page(&shop, &format!("/operations?{query}")).await.text;
+        let text = page(&shop, &format!("/operations?view=all&{query}")).await.text;
         for id in [REFUND, "refund-1043-li_1", "refund-7-li_1"] {
             let linked =
                 text.contains(&format!("/operations/{id}\"")) || text.contains(&format!("/operations/{id}?"));
@@ -196,8 +196,8 @@ async fn an_empty_list_says_which_empty_it_is(engine: Engine) {
     says(&nothing, &["nothing yet"]);
     says(&page(&shop, "/operations?lang=zh-Hant-TW").await.text, &["尚無資料"]);
     shop.ledger.refund("1043", "li_2").await.is(201);
-    says(&page(&shop, "/operations?state=failed").await.text, &["no match"]);
-    says(&page(&shop, "/operations?state=failed&lang=zh-Hant-TW").await.text, &["沒有符合的資料"]);
+    says(&page(&shop, "/operations?view=all&state=failed").await.text, &["nothing matches"]);
+    says(&page(&shop, "/operations?view=all&state=failed&lang=zh-Hant-TW").await.text, &["沒有符合的資料"]);
 }
 
 async fn an_orders_page_adds_up_what_may_have_left(engine: Engine) {
@@ -259,10 +259,10 @@ async fn fifty_rows_fit_the_budget(engine: Engine) {
         assert_eq!(reply.header("content-encoding"), "gzip", "{path}");
         reply.size
     };
-    let list = page(&shop, "/operations?state=confirmed").await.text;
+    let list = page(&shop, "/operations?view=all&state=confirmed").await.text;
     let rows = lines.iter().filter(|line| list.contains(&format!("refund-50-{line}\""))).count();
     assert_eq!(rows, 50, "all on one page");
-    let html = compressed("/operations?state=confirmed").await;
+    let html = compressed("/operations?view=all&state=confirmed").await;
     println!("50 rows: {html} bytes of HTML, gzip");
     assert!(html <= 12_000, "{html} bytes");
     for (attribute, limit) in [("href=\"", 12_000), ("src=\"", 6_000)] {
