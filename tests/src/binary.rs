@@ -12,7 +12,9 @@ pub fn binary() -> &'static Path {
         let test = std::env::current_exe().unwrap();
         let profile = test.parent().and_then(Path::parent).unwrap();
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "-p", "counterfoil", "--bin", "counterfoil", "--target-dir"]);
+        // Both packages, so that features come together as in the test's own build, and only the binary is left to link.
+        build.args(["build", "--quiet", "-p", "counterfoil", "-p", "counterfoil-tests"]);
+        build.args(["--bin", "counterfoil", "--target-dir"]);
         build.arg(profile.parent().unwrap()).current_dir(env!("CARGO_MANIFEST_DIR"));
         // What cargo tells a test about its package would make build scripts that watch those names run again, and all that depends on
         // them compile again, in every run.

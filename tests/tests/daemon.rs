@@ -5,6 +5,7 @@ use counterfoil_tests::{Engine, Proxy, REFUND, Setup, Shop, stories, until};
 use serde_json::json;
 
 stories!(
+    the_daemon_rings_by_itself_and_the_desk_says_when_it_last_ran,
     a_row_that_cannot_be_read_is_set_aside_and_the_others_settle,
     an_account_that_says_401_is_paused_alarms_once_and_goes_on_later,
     thirty_lost_answers_are_all_found_and_none_is_sent_twice,
@@ -25,6 +26,19 @@ async fn many(shop: &Shop, count: usize) -> Vec<String> {
 async fn alarms(shop: &Shop, kind: &str) -> i64 {
     let open = format!("SELECT count(*) FROM alarms WHERE kind = '{kind}' AND cleared_at IS NULL");
     shop.ledger.database().await.number(&open).await
+}
+
+async fn the_daemon_rings_by_itself_and_the_desk_says_when_it_last_ran(engine: Engine) {
+    let shop = Shop::open(&Setup::new(engine)).await;
+    let mut database = shop.ledger.database().await;
+    until("a run that is noted", async || {
+        let page = shop.ledger.with_token(None).get("/operations").await.is(200).text;
+        let ran = database
+            .number("SELECT count(*) FROM runs WHERE job = 'reconcile' AND finished_at IS NOT NULL")
+            .await;
+        if ran == 1 && !page.contains("has not run") { Ok(()) } else { Err(format!("{ran} runs are noted")) }
+    })
+    .await;
 }
 
 /// H20.
