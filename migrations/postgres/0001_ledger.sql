@@ -134,6 +134,7 @@ CREATE TABLE effects (
     amount        BIGINT NOT NULL,
     currency      TEXT COLLATE "C" NOT NULL,
     status        TEXT COLLATE "C" NOT NULL,
+    provider_status TEXT COLLATE "C" NOT NULL,
     created_at    BIGINT,
     first_seen_at BIGINT NOT NULL,
     last_seen_at  BIGINT NOT NULL,

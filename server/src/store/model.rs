@@ -41,6 +41,8 @@ pub struct Loaded {
     pub lease: Option<(String, Timestamp)>,
     /// A look-up that was asked for and hasn't been made since.
     pub look_up_asked_at: Option<Timestamp>,
+    /// Taken out of the work, and why.
+    pub set_aside: Option<String>,
 }
 
 /// An operation in a list: one that can't be read is still shown.
@@ -49,7 +51,6 @@ pub struct Listed {
     pub place: Cursor,
     pub id: OperationId,
     pub loaded: Result<Box<Loaded>, String>,
-    pub set_aside: Option<String>,
 }
 
 /// Which operations, and in which order. Everything that is set must hold.
@@ -297,6 +298,8 @@ pub struct KnownEffect {
     pub amount_minor: i64,
     pub currency: String,
     pub status: EffectStatus,
+    /// The provider's own word.
+    pub provider_status: String,
     pub created_at: Option<Timestamp>,
     pub last_seen_at: Timestamp,
 }

@@ -16,6 +16,7 @@ use counterfoil_ledger::money::{Money, Use};
 use counterfoil_ledger::state::State;
 use counterfoil_ledger::window::{earlier, later};
 use jiff::Timestamp;
+use tokio::task::JoinHandle;
 
 use super::{WorkError, Works};
 use crate::provider::Terms;
@@ -58,8 +59,8 @@ pub enum Wanted {
 /// What became of a request.
 #[derive(Debug)]
 pub enum Answer {
-    /// It was recorded by this request.
-    New(Box<Loaded>),
+    /// It was recorded by this request; the handle ends when its first send has, if there is one.
+    New(Box<Loaded>, Option<JoinHandle<()>>),
     /// It was there.
     Repeat(Box<Loaded>),
     /// It was there with other parameters.
@@ -110,10 +111,9 @@ impl Works {
         let judge = self.judge(ask.clone(), place.clone(), lease.clone())?;
         match self.store.record(place, judge).await {
             Ok(Recorded::New(new)) => {
-                if new.operation.facts.state == State::Authorized {
-                    self.send_first(new.as_ref().clone(), lease);
-                }
-                Ok(Answer::New(new))
+                let sending = (new.operation.facts.state == State::Authorized)
+                    .then(|| self.send_first(new.as_ref().clone(), lease));
+                Ok(Answer::New(new, sending))
             }
             Ok(Recorded::Existing(stored)) => self.repeat(*stored, &ask).await,
             Ok(Recorded::Refused(refusal)) => Ok(Answer::Refused(refusal)),
@@ -134,8 +134,8 @@ impl Works {
     ) -> Result<Answer, WorkError> {
         match self.store.load(id).await {
             Ok(Some(read)) if read.lease.as_ref().is_some_and(|(token, _)| *token == lease) => {
-                self.send_first(read.clone(), lease);
-                Ok(Answer::New(Box::new(read)))
+                let sending = self.send_first(read.clone(), lease);
+                Ok(Answer::New(Box::new(read), Some(sending)))
             }
             Ok(Some(read)) => Ok(Answer::Repeat(Box::new(read))),
             // It isn't there now. Whether the lost commit may still land, nobody can say.
@@ -144,7 +144,7 @@ impl Works {
     }
 
     /// The first send goes on even when the caller hangs up.
-    fn send_first(self: &Arc<Self>, new: Loaded, lease: String) {
+    fn send_first(self: &Arc<Self>, new: Loaded, lease: String) -> JoinHandle<()> {
         let works = Arc::clone(self);
         self.tasks.spawn(async move {
             let id = new.operation.id.clone();
@@ -152,7 +152,7 @@ impl Works {
                 tracing::error!(operation = %id, error = %error, "the first send wasn't finished; the daemon goes on with the row");
             }
             works.due.notify_one();
-        });
+        })
     }
 
     async fn send_new(&self, new: Loaded, lease: &str) -> Result<(), WorkError> {

@@ -44,7 +44,7 @@ impl Works {
         if self.stopping.is_cancelled() || !self.may_write(account, &loaded).await? {
             return Ok(Sent::NotNow);
         }
-        account.pace().await;
+        account.provider.pace().await;
         // Before the database's time is taken: our deadline is never later than the one others reckon with.
         let deadline = Instant::now() + account.policy.send_timeout;
         let client_request_id = Uuid::new_v4().to_string();

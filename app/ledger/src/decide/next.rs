@@ -301,3 +301,15 @@ fn resend_gate(operation: &Operation, policy: &Policy, circumstances: &Circumsta
     }
     Gate::Open
 }
+
+/// Why the machine will never send it again, by what is known now; `None`: nothing rules it out for good.
+pub fn resend_ruled_out(
+    operation: &Operation,
+    policy: &Policy,
+    circumstances: &Circumstances,
+) -> Option<RuledOut> {
+    match resend_gate(operation, policy, circumstances) {
+        Gate::Closed(ruled_out) => Some(ruled_out),
+        Gate::Open | Gate::Waits(_) => None,
+    }
+}

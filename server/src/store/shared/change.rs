@@ -167,10 +167,11 @@ async fn save_effect(
 ) -> Result<(), StoreError> {
     query(
         "INSERT INTO effects (account, external_id, target, operation_id, marker, amount, currency, status, created_at,
-             first_seen_at, last_seen_at)
-         VALUES ($1, $2, $3, (SELECT id FROM operations WHERE marker = $4 AND account = $1), $4, $5, $6, $7, $8, $9, $9)
+             provider_status, first_seen_at, last_seen_at)
+         VALUES ($1, $2, $3, (SELECT id FROM operations WHERE marker = $4 AND account = $1), $4, $5, $6, $7, $8, $10, $9, $9)
          ON CONFLICT (account, external_id) DO UPDATE SET operation_id = excluded.operation_id, marker = excluded.marker,
-             amount = excluded.amount, status = excluded.status, last_seen_at = excluded.last_seen_at",
+             amount = excluded.amount, status = excluded.status, provider_status = excluded.provider_status,
+             last_seen_at = excluded.last_seen_at",
     )
     .bind(operation.intent.account.as_str())
     .bind(&effect.external_id)
@@ -181,6 +182,7 @@ async fn save_effect(
     .bind(status_label(effect.status))
     .bind(effect.created_at.map(to_us))
     .bind(to_us(now))
+    .bind(&effect.provider_status)
     .execute(conn)
     .await
     .map_err(StoreError::at("note effect"))?;
