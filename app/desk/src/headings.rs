@@ -52,6 +52,7 @@ fn claim(sheet: &OperationSheet) -> Message {
         Claim::NothingYet => Message::ClaimNothingYet,
         Claim::InProgress => Message::ClaimInProgress,
         Claim::Done => Message::ClaimDone,
+        Claim::NotDone if sheet.operation.facts.bounced => Message::ClaimBounced,
         Claim::NotDone => Message::ClaimNotDone,
     }
 }

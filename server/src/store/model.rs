@@ -51,6 +51,20 @@ pub struct Listed {
     pub place: Cursor,
     pub id: OperationId,
     pub loaded: Result<Box<Loaded>, String>,
+    pub set_aside: Option<String>,
+    pub plain: Plain,
+}
+
+/// What a row's columns say by themselves, for one whose history can't be read.
+#[derive(Debug, Clone)]
+pub struct Plain {
+    pub kind: String,
+    pub order: String,
+    pub account: String,
+    pub state: String,
+    pub amount_minor: i64,
+    pub currency: String,
+    pub updated_at: Timestamp,
 }
 
 /// Which operations, and in which order. Everything that is set must hold.
@@ -364,7 +378,7 @@ pub enum AlarmKind {
 /// An open alarm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alarm {
-    /// The account, or empty for the whole ledger.
+    /// What it is about: an account, `account/payment`, or nothing for the whole ledger.
     pub account: String,
     pub kind: AlarmKind,
     pub detail: String,

@@ -183,6 +183,9 @@ async fn a_row_set_aside_is_out_of_the_work_and_in_the_list(bench: &Bench) {
     assert_eq!(names(&claimed), ["refund-1043-li_2"]);
     let listed = bench.store.list(&Filter::default(), None, 10).await.unwrap();
     assert_eq!(listed.len(), 2);
+    assert_eq!(listed[1].set_aside.as_deref(), Some("it can't be read"));
+    let plain = &listed[1].plain;
+    assert_eq!((plain.order.as_str(), plain.state.as_str(), plain.amount_minor), ("1043", "authorized", 10));
     assert!(listed[0].loaded.is_ok() && listed[1].loaded.is_err());
     let whole = loaded_again(&bench.store, &good).await;
     assert_eq!(whole.set_aside, None);

@@ -44,7 +44,7 @@ impl Case<'_> {
         known.extend(facts.incidents.iter().filter_map(|incident| match incident {
             Incident::Mismatch { .. } if matches!(facts.state, State::Unknown | State::Escalated) => None,
             Incident::Bounced { .. } if facts.bounced => None,
-            _ => Some(of::incident(incident)),
+            _ => Some(Message::EntryIncident { incident: Arg::words(of::incident(incident)) }),
         }));
         known
     }

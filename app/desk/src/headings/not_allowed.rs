@@ -33,6 +33,12 @@ impl Case<'_> {
         let policy = &self.sheet.policy;
         let ruled_out =
             |why: RuledOut| Message::NotAllowedResendRuledOut { why: Arg::words(of::ruled_out(why)) };
+        let conclusion = &facts.conclusion;
+        let maybe: Vec<_> = conclusion.hits.iter().map(|hit| &hit.external_id).collect();
+        if !maybe.is_empty() || !conclusion.unclaimed_equal.is_empty() {
+            let ids = Arg::idents(maybe.into_iter().chain(&conclusion.unclaimed_equal));
+            return Message::NotAllowedResendMayExist { ids };
+        }
         if let Some(why) = self.ruled_out() {
             return ruled_out(why);
         }

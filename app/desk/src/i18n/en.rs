@@ -98,7 +98,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::ColumnProvider => "Provider account",
         M::ColumnExternalId => "External ID",
         M::ColumnAttempts => "Sends",
-        M::ColumnDeadline => "Safe to resend until",
+        M::ColumnDeadline => "Key window ends",
         M::ColumnLastChange => "Last change",
         M::ColumnNext => "Next action",
         M::NoValue => "none",
@@ -234,6 +234,9 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::NextResendWaitsForPayment => {
             "A resend waits: less was captured on this payment than operations hold."
         }
+        M::NextWaitsForEvidence { .. } => {
+            "{provider} offers no look-up and nothing is sent again: its word is waited for, then a person decides."
+        }
         M::NextStoredFailure => {
             "No resend: the provider keeps its failure under this key and would only return it again."
         }
@@ -285,6 +288,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::ClaimInProgress => "The customer may be told: it is being confirmed.",
         M::ClaimDone => "The customer may be told: it is done.",
         M::ClaimNotDone => "The customer may be told: it did not happen.",
+        M::ClaimBounced => "The customer may be told: the money came back and did not reach them.",
 
         // Not allowed.
         M::NotAllowedUnapproved => "Sending it before a person approves.",
@@ -294,6 +298,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::NotAllowedResendUnproved { .. } => {
             "Sending it again: absence isn't proved yet (it needs {needed} complete look-ups after {after})."
         }
+        M::NotAllowedResendMayExist { .. } => "Sending it again: {ids} may be this refund.",
         M::NotAllowedResendRuledOut { .. } => "Sending it again by the machine: {why}.",
         M::NotAllowedResendStoredFailure => "Sending it again: the same key only returns the stored failure.",
         M::NotAllowedByHand => "Sending it again by hand: only the reconciler does that, under the same key.",
@@ -337,10 +342,12 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::ShortResendWaitsForClock => "resend waits: clock behind",
         M::ShortResendWaitsForAccount => "resend waits: account paused",
         M::ShortResendWaitsForPayment => "resend waits: less captured than held",
+        M::ShortWaitsForEvidence => "no look-up, no resend; waits for the provider's word",
         M::ShortStoredFailure => "stored failure; looks up, never resends",
         M::ShortAtProvider => "provider has not finished",
         M::ShortWatched => "watched: a bank may return it",
         M::ShortSettled => "settled",
+        M::ShortBounced => "came back: the customer does not have it",
         M::ShortStopped => "stopped before sending",
         M::ShortToPerson { .. } => "{why}",
         M::ShortStillWithPerson => "with a person; looks on",
@@ -396,8 +403,8 @@ pub(super) fn template(message: &Message) -> &'static str {
         // Look-ups.
         M::LookUpNotFound { .. } => "Look-up {at}: complete (pages: {pages}), not found.",
         M::LookUpTooEarly { .. } => "Look-up {at}: complete (pages: {pages}), not found; too early to count.",
-        M::LookUpFound { .. } => "Look-up {at}: complete (pages: {pages}), found {ids}.",
-        M::LookUpFoundPartly { .. } => "Look-up {at}: found {ids}; not complete: {doubt}.",
+        M::LookUpFound { .. } => "Look-up {at}: complete (pages: {pages}), saw {ids}.",
+        M::LookUpFoundPartly { .. } => "Look-up {at}: saw {ids}; not complete: {doubt}.",
         M::LookUpInconclusive { .. } => "Look-up {at}: inconclusive, {doubt}.",
         M::LookUpUnavailable { .. } => "Look-up {at}: unavailable, {why}.",
         M::DoubtPageCap => "page limit reached",
@@ -408,6 +415,7 @@ pub(super) fn template(message: &Message) -> &'static str {
 
         // Facts.
         M::FactsTitle => "Facts",
+        M::LimitsTitle => "Limits in force",
         M::FactKind => "Kind",
         M::FactAmount => "Amount",
         M::FactOrder => "Order",
@@ -700,7 +708,8 @@ pub(super) fn template(message: &Message) -> &'static str {
 /// What stands between the items of a list.
 pub(super) const BETWEEN: &str = ", ";
 
-/// A day as people write it; the year only when it isn't this one.
-pub(super) fn day(date: jiff::civil::Date, this_year: bool) -> String {
-    date.strftime(if this_year { "%a %-d %b" } else { "%a %-d %b %Y" }).to_string()
+/// A moment that isn't today: with weekday and date, and the year unless it is this one.
+pub(super) fn dated(date: jiff::civil::Date, this_year: bool, time: &str) -> String {
+    let day = date.strftime(if this_year { "%a %-d %b" } else { "%a %-d %b %Y" });
+    format!("{day} {time}")
 }

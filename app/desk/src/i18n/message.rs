@@ -215,6 +215,7 @@ messages! {
     NextResendWaitsForAccount { account };
     NextResendWaitsForPayment;
     NextStoredFailure;
+    NextWaitsForEvidence { provider };
     NextToPersonAt { at };
     NextReadAgainAt { at };
     NextReadAgainNow;
@@ -249,6 +250,7 @@ messages! {
     ClaimInProgress;
     ClaimDone;
     ClaimNotDone;
+    ClaimBounced;
 
     // Not allowed.
     NotAllowedUnapproved;
@@ -256,6 +258,7 @@ messages! {
     NotAllowedTakeBack;
     NotAllowedResendWhileSending;
     NotAllowedResendUnproved { needed, after };
+    NotAllowedResendMayExist { ids };
     NotAllowedResendRuledOut { why };
     NotAllowedResendStoredFailure;
     NotAllowedByHand;
@@ -296,9 +299,11 @@ messages! {
     ShortResendWaitsForAccount;
     ShortResendWaitsForPayment;
     ShortStoredFailure;
+    ShortWaitsForEvidence;
     ShortAtProvider;
     ShortWatched;
     ShortSettled;
+    ShortBounced;
     ShortStopped;
     ShortToPerson { why };
     ShortStillWithPerson;
@@ -364,6 +369,7 @@ messages! {
 
     // Facts.
     FactsTitle;
+    LimitsTitle;
     FactKind;
     FactAmount;
     FactOrder;

@@ -158,8 +158,9 @@ pub(crate) fn escalation(why: Escalation) -> Message {
 }
 
 /// Why, in the few words that a list has room for.
-pub(crate) fn reason_short(reason: Reason) -> Message {
+pub(crate) fn reason_short(reason: Reason, bounced: bool) -> Message {
     match reason {
+        _ if bounced => Message::ShortBounced,
         Reason::WaitsForApproval => Message::ShortWaitsForApproval,
         Reason::ReadyToSend => Message::ShortReadyToSend,
         Reason::SendsAgainLater => Message::ShortSendsAgainLater,
@@ -178,6 +179,7 @@ pub(crate) fn reason_short(reason: Reason) -> Message {
         Reason::ResendWaitsForClock => Message::ShortResendWaitsForClock,
         Reason::ResendWaitsForAccount => Message::ShortResendWaitsForAccount,
         Reason::ResendWaitsForPayment => Message::ShortResendWaitsForPayment,
+        Reason::WaitsForEvidence => Message::ShortWaitsForEvidence,
         Reason::StoredFailureReplays => Message::ShortStoredFailure,
         Reason::AtProvider => Message::ShortAtProvider,
         Reason::WatchedForBounce => Message::ShortWatched,

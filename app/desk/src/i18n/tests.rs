@@ -97,7 +97,7 @@ fn times_are_absolute_with_their_day_unless_it_is_today() {
     let (en, zh) = (voice(Lang::En), voice(Lang::ZhHant));
     assert_eq!(en.absolute(at("2026-11-30T02:03:11Z")), "10:03:11");
     assert_eq!(en.absolute(at("2026-12-01T01:48:00Z")), "Tue 1 Dec 09:48:00");
-    assert_eq!(zh.absolute(at("2026-12-01T01:48:00Z")), "12 月 1 日（二） 09:48:00");
+    assert_eq!(zh.absolute(at("2026-12-01T01:48:00Z")), "12/1（二）09:48:00");
     // It is still yesterday in UTC, and already today in Taipei.
     assert_eq!(en.absolute(at("2026-11-29T16:00:00Z")), "00:00:00");
     assert_eq!(en.absolute(at("2025-11-29T16:00:00Z")), "Sun 30 Nov 2025 00:00:00");
@@ -115,6 +115,7 @@ fn a_span_is_said_in_the_unit_that_tells_most() {
     assert_eq!(said(4 * 60_000), "4 min");
     assert_eq!(said(20 * 3_600_000), "20 h");
     assert_eq!(said(125 * 60_000), "2 h 5 min");
+    assert_eq!(said(67 * 60_000), "1 h 7 min");
     assert_eq!(said(72 * 3_600_000), "3 d");
 }
 

@@ -24,7 +24,7 @@ pub(super) fn span(span: Duration) -> Message {
             Message::SpanSeconds { seconds: Arg::plain(format!("{}.{}", tenths / 10, tenths % 10)) }
         }
         _ if seconds < 2 * MINUTE => Message::SpanSeconds { seconds: Arg::Count(seconds) },
-        _ if seconds < 2 * HOUR => Message::SpanMinutes { minutes: Arg::Count(seconds / MINUTE) },
+        _ if seconds < HOUR => Message::SpanMinutes { minutes: Arg::Count(seconds / MINUTE) },
         _ if seconds < 2 * DAY && minutes > 0 => {
             Message::SpanHoursMinutes { hours: Arg::Count(hours), minutes: Arg::Count(minutes) }
         }
@@ -36,18 +36,21 @@ pub(super) fn span(span: Duration) -> Message {
 impl Voice {
     /// `10:03:11`, with weekday and date unless it is today, with the year unless it is this one.
     pub(super) fn absolute(&self, at: Timestamp) -> String {
+        self.written(at, "%H:%M:%S")
+    }
+
+    fn written(&self, at: Timestamp, format_of_another_day: &str) -> String {
         let then = at.to_zoned_datetime(self.zone.clone());
         let today = self.now.to_zoned_datetime(self.zone.clone());
-        let time = then.strftime("%H:%M:%S").to_string();
         if then.date() == today.date() {
-            return time;
+            return then.strftime("%H:%M:%S").to_string();
         }
+        let time = then.strftime(format_of_another_day).to_string();
         let this_year = then.year() == today.year();
-        let day = match self.lang {
-            Lang::En => en::day(then.date(), this_year),
-            Lang::ZhHant => zh_hant::day(then.date(), this_year),
-        };
-        format!("{day} {time}")
+        match self.lang {
+            Lang::En => en::dated(then.date(), this_year, &time),
+            Lang::ZhHant => zh_hant::dated(then.date(), this_year, &time),
+        }
     }
 
     /// A moment as markup, with UTC beside it for machines and for print.
@@ -64,10 +67,11 @@ impl Voice {
         if ahead { Message::Ahead { span } } else { Message::Ago { span } }
     }
 
-    /// Absolute, and relative on the next line.
+    /// Absolute, and relative on the next line, for a table: of another day without the seconds.
     pub(crate) fn time_and_relative(&self, at: Timestamp) -> AnyView {
-        let (time, relative) = (self.time(at), self.say(&self.relative(at)));
-        view! { {time}<small>{relative}</small> }.into_any()
+        let (text, utc) = (self.written(at, "%H:%M"), utc(at));
+        let relative = self.say(&self.relative(at));
+        view! { <time datetime=utc>{text}</time><small>{relative}</small> }.into_any()
     }
 }
 

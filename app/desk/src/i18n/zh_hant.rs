@@ -206,6 +206,9 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::NextResendWaitsForClock => "重送暫緩：系統時鐘落後帳本中的最新時間。",
         M::NextResendWaitsForAccount { .. } => "重送暫緩：{account} 已暫停。",
         M::NextResendWaitsForPayment => "重送暫緩：這筆付款的實收金額，已低於各操作保留的金額。",
+        M::NextWaitsForEvidence { .. } => {
+            "{provider} 不提供查詢，也不再重送；等待服務商通知，時限一到轉人工判定。"
+        }
         M::NextStoredFailure => "不會重送：服務商以這把冪等鍵存下了失敗結果，再送只會得到同樣的回覆。",
         M::NextToPersonAt { .. } => "最晚於 {at} 轉人工判定。",
         M::NextReadAgainAt { .. } => "將於 {at} 再次查詢狀態。",
@@ -241,6 +244,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::ClaimInProgress => "可告知客戶：正在查證中。",
         M::ClaimDone => "可告知客戶：已完成。",
         M::ClaimNotDone => "可告知客戶：沒有成立。",
+        M::ClaimBounced => "可告知客戶：款項已遭退回，沒有入帳。",
 
         // Not allowed.
         M::NotAllowedUnapproved => "未經人員核准就送出。",
@@ -250,6 +254,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::NotAllowedResendUnproved { .. } => {
             "再次送出：尚未證明查無此筆（須在 {after} 之後完整查詢 {needed} 次）。"
         }
+        M::NotAllowedResendMayExist { .. } => "再次送出：{ids} 可能就是這筆退款。",
         M::NotAllowedResendRuledOut { .. } => "由系統再次送出：{why}。",
         M::NotAllowedResendStoredFailure => "再次送出：同一把冪等鍵只會得到已存下的失敗結果。",
         M::NotAllowedByHand => "人工再次送出：只能由查核程式以同一把冪等鍵進行。",
@@ -289,10 +294,12 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::ShortResendWaitsForClock => "重送暫緩：時鐘落後",
         M::ShortResendWaitsForAccount => "重送暫緩：帳號已暫停",
         M::ShortResendWaitsForPayment => "重送暫緩：實收低於保留金額",
+        M::ShortWaitsForEvidence => "無法查詢也不重送；等待服務商通知",
         M::ShortStoredFailure => "失敗結果已存下；只查詢，不重送",
         M::ShortAtProvider => "服務商尚未完成",
         M::ShortWatched => "持續留意：銀行可能退回",
         M::ShortSettled => "已查明",
+        M::ShortBounced => "已退回：款項未到客戶",
         M::ShortStopped => "送出前已停止",
         M::ShortToPerson { .. } => "{why}",
         M::ShortStillWithPerson => "待人工判定；持續查詢",
@@ -346,8 +353,8 @@ pub(super) fn template(message: &Message) -> &'static str {
         // Look-ups.
         M::LookUpNotFound { .. } => "{at} 查詢：完整（{pages} 頁），查無此筆。",
         M::LookUpTooEarly { .. } => "{at} 查詢：完整（{pages} 頁），查無，但尚不足為憑。",
-        M::LookUpFound { .. } => "{at} 查詢：完整（{pages} 頁），找到 {ids}。",
-        M::LookUpFoundPartly { .. } => "{at} 查詢：找到 {ids}；但不完整：{doubt}。",
+        M::LookUpFound { .. } => "{at} 查詢：完整（{pages} 頁），查到 {ids}。",
+        M::LookUpFoundPartly { .. } => "{at} 查詢：查到 {ids}；但不完整：{doubt}。",
         M::LookUpInconclusive { .. } => "{at} 查詢：無法判斷，{doubt}。",
         M::LookUpUnavailable { .. } => "{at} 查詢：無法查詢，{why}。",
         M::DoubtPageCap => "達到頁數上限",
@@ -358,6 +365,7 @@ pub(super) fn template(message: &Message) -> &'static str {
 
         // Facts.
         M::FactsTitle => "基本資料",
+        M::LimitsTitle => "適用的限制",
         M::FactKind => "種類",
         M::FactAmount => "金額",
         M::FactOrder => "訂單",
@@ -620,8 +628,8 @@ pub(super) fn template(message: &Message) -> &'static str {
 /// What stands between the items of a list.
 pub(super) const BETWEEN: &str = "、";
 
-/// A day as people write it; the year only when it isn't this one.
-pub(super) fn day(date: jiff::civil::Date, this_year: bool) -> String {
+/// A moment that isn't today: with date and weekday, and the year unless it is this one.
+pub(super) fn dated(date: jiff::civil::Date, this_year: bool, time: &str) -> String {
     use jiff::civil::Weekday;
     let weekday = match date.weekday() {
         Weekday::Monday => "一",
@@ -632,6 +640,6 @@ pub(super) fn day(date: jiff::civil::Date, this_year: bool) -> String {
         Weekday::Saturday => "六",
         Weekday::Sunday => "日",
     };
-    let year = if this_year { String::new() } else { format!("{} 年 ", date.year()) };
-    format!("{year}{} 月 {} 日（{weekday}）", date.month(), date.day())
+    let year = if this_year { String::new() } else { format!("{}/", date.year()) };
+    format!("{year}{}/{}（{weekday}）{time}", date.month(), date.day())
 }

@@ -1,7 +1,7 @@
 //! The pages: each loads through [`crate::Desk`], then renders.
 
 mod help;
-pub(crate) mod operation;
+mod operation;
 mod operations;
 mod order;
 mod problem;
@@ -10,4 +10,6 @@ pub use help::help_states;
 pub use operation::operation;
 pub use operations::operations;
 pub use order::order;
+#[cfg(test)]
+pub(crate) use order::totals_of;
 pub use problem::problem;

@@ -35,6 +35,7 @@ pub async fn operation(desk: &dyn Desk, viewer: &Viewer, id: &OperationId) -> Re
             {shown.headings()}
             {shown.facts()}
             {shown.ids()}
+            {shown.limits()}
             {shown.timeline()}
             {shown.sends()}
             {shown.evidence()}

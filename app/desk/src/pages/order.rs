@@ -12,6 +12,9 @@ use crate::parts::frame::{Here, page};
 use crate::parts::table::{cell, head, none, row, table};
 use crate::{Desk, OrderLine, OrderSheet, Page, PageError, Viewer};
 
+#[cfg(test)]
+pub(crate) use totals::totals_of;
+
 /// The page of one order, by the shop's own number, byte for byte.
 ///
 /// # Errors
@@ -89,13 +92,13 @@ impl Shown<'_> {
         .into_any()
     }
 
-    fn lines(&self) -> AnyView {
+    fn lines(&self) -> Option<AnyView> {
         if self.sheet.lines.is_empty() {
-            return ().into_any();
+            return None;
         }
         let rows = self.sheet.lines.iter().map(|line| self.line(line)).collect();
         let lines = table(self.voice, "lines", &Message::LinesCaption, &LINES, rows);
-        self.section(&Message::LinesTitle, lines)
+        Some(self.section(&Message::LinesTitle, lines))
     }
 
     fn line(&self, line: &OrderLine) -> AnyView {
@@ -103,11 +106,11 @@ impl Shown<'_> {
         let [id, title, quantity, amount] = &LINES;
         let cells = vec![
             head(voice, id, ident(&line.id)),
-            cell(voice, title, "", line.title.as_deref().map_or_else(|| none(voice), ident)),
-            cell(voice, quantity, "number", line.quantity.map_or_else(|| none(voice), IntoAny::into_any)),
-            cell(voice, amount, "number", voice.show(&self.money(line.minor))),
+            cell(voice, title, line.title.as_deref().map_or_else(|| none(voice), ident)),
+            cell(voice, quantity, line.quantity.map_or_else(|| none(voice), IntoAny::into_any)),
+            cell(voice, amount, voice.show(&self.money(line.minor))),
         ];
-        row("", cells)
+        row(cells)
     }
 
     fn proof(&self) -> AnyView {

@@ -28,6 +28,8 @@ pub(crate) fn page(
     let owner = Owner::new();
     let html = owner.with(|| document(viewer, &voice, &title, here, body(&voice)).to_html());
     owner.cleanup();
+    // Marks for hydration, which never comes. Text and attributes can't hold one: there `<` is always escaped.
+    let html = html.replace("<!>", "");
     Page { status, title, html }
 }
 

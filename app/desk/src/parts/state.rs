@@ -3,13 +3,23 @@
 use counterfoil_ledger::state::State;
 use leptos::prelude::*;
 
-use crate::i18n::{Voice, of};
+use crate::i18n::{Arg, Message, Voice, of};
 
 /// Glyph and word.
 pub(crate) fn badge(voice: &Voice, state: State, bounced: bool) -> AnyView {
     let word = voice.plain(&of::state(state, bounced));
     let (class, href) = (format!("state {}", state.label()), format!("#g-{}", state.label()));
     view! { <span class=class><svg aria-hidden="true"><use_ href=href /></svg>{word}</span> }.into_any()
+}
+
+/// The same, and how many incidents there are beside it.
+pub(crate) fn badge_and_incidents(voice: &Voice, state: State, bounced: bool, incidents: u64) -> AnyView {
+    let badge = badge(voice, state, bounced);
+    let mark = (incidents > 0).then(|| {
+        let text = voice.say(&Message::IncidentsMark { count: Arg::Count(incidents) });
+        view! { " "<span class="mark">{text}</span> }
+    });
+    view! { {badge}{mark} }.into_any()
 }
 
 /// The glyphs, once per page: each is drawn in 16 by 16 with the colour of its word.

@@ -19,7 +19,11 @@ pub(crate) fn table(
         .iter()
         .map(|column| {
             let word = voice.plain(column);
-            view! { <th scope="col" role="columnheader">{word}</th> }
+            if is_number(column) {
+                view! { <th scope="col" role="columnheader" class="number">{word}</th> }.into_any()
+            } else {
+                view! { <th scope="col" role="columnheader">{word}</th> }.into_any()
+            }
         })
         .collect();
     // A card's parts are blocks, which takes their roles away unless they are said.
@@ -36,16 +40,34 @@ pub(crate) fn table(
 }
 
 /// One row.
-pub(crate) fn row(class: &'static str, cells: Vec<AnyView>) -> AnyView {
-    let class = Some(class).filter(|class| !class.is_empty());
-    view! { <tr role="row" class=class>{cells}</tr> }.into_any()
+pub(crate) fn row(cells: Vec<AnyView>) -> AnyView {
+    view! { <tr role="row">{cells}</tr> }.into_any()
+}
+
+/// Numbers end on one line, and so do the words above them.
+fn is_number(column: &Message) -> bool {
+    matches!(
+        column,
+        Message::ColumnAmount
+            | Message::ColumnAttempts
+            | Message::ColumnGap
+            | Message::ColumnDuration
+            | Message::ColumnQuantity
+    )
 }
 
 /// A cell; its column's word stands before it on a card.
-pub(crate) fn cell(voice: &Voice, column: &Message, class: &'static str, content: AnyView) -> AnyView {
+pub(crate) fn cell(voice: &Voice, column: &Message, content: AnyView) -> AnyView {
     let label = voice.plain(column);
-    let class = Some(class).filter(|class| !class.is_empty());
-    view! { <td role="cell" data-label=label class=class>{content}</td> }.into_any()
+    match column {
+        column if is_number(column) => {
+            view! { <td role="cell" data-label=label class="number">{content}</td> }.into_any()
+        }
+        Message::ColumnChain => {
+            view! { <td role="cell" data-label=label class="hash">{content}</td> }.into_any()
+        }
+        _ => view! { <td role="cell" data-label=label>{content}</td> }.into_any(),
+    }
 }
 
 /// The cell that names its row.

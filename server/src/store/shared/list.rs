@@ -5,9 +5,9 @@ use counterfoil_ledger::state::State;
 use sqlx::{QueryBuilder, Row as _};
 
 use super::read::{COLUMNS, loaded};
-use super::{Connection, Query, engine, query};
-use crate::store::clock::to_us;
-use crate::store::{Cursor, Filter, Limits, Listed, StoreError, Tally, View};
+use super::{Connection, Query, Row, engine, query};
+use crate::store::clock::{from_us, to_us};
+use crate::store::{Cursor, Filter, Limits, Listed, Plain, StoreError, Tally, View};
 
 /// States in which something may still happen by itself or by a person.
 const OPEN: &str =
@@ -17,7 +17,8 @@ const WITH_PERSON: &str =
     "(state IN ('escalated', 'awaiting_approval') OR incidents > 0 OR set_aside IS NOT NULL)";
 
 type Builder = QueryBuilder<engine::Engine>;
-type Condition = fn(&mut Builder, Limits);
+/// Writes a condition.
+type Push = fn(&mut Builder, Limits);
 
 fn statement(query: &mut Builder) -> Query<'_> {
     query.build().persistent(engine::KEEPS_STATEMENTS)
@@ -66,7 +67,9 @@ pub(super) async fn list(
     after: Option<Cursor>,
     limit: u32,
 ) -> Result<Vec<Listed>, StoreError> {
-    let mut query = Builder::new(format!("SELECT {COLUMNS}, "));
+    let mut query = Builder::new(format!(
+        "SELECT {COLUMNS}, kind, order_id, account, state, amount, currency, updated_at, "
+    ));
     push_key(&mut query, filter);
     query.push(" AS sort_key FROM operations WHERE ");
     match (filter.urgent_as_of, after) {
@@ -141,6 +144,8 @@ pub(super) async fn list(
                     key: row.try_get("sort_key").map_err(StoreError::at(step))?,
                     ordinal: row.try_get("ordinal").map_err(StoreError::at(step))?,
                 },
+                set_aside: row.try_get("set_aside").map_err(StoreError::at(step))?,
+                plain: plain(row).map_err(StoreError::at(step))?,
                 loaded: match loaded(row) {
                     Ok(loaded) => Ok(Box::new(loaded)),
                     Err(error @ StoreError::Failed { .. }) => return Err(error),
@@ -152,10 +157,22 @@ pub(super) async fn list(
         .collect()
 }
 
+fn plain(row: &Row) -> Result<Plain, sqlx::Error> {
+    Ok(Plain {
+        kind: row.try_get("kind")?,
+        order: row.try_get("order_id")?,
+        account: row.try_get("account")?,
+        state: row.try_get("state")?,
+        amount_minor: row.try_get("amount")?,
+        currency: row.try_get("currency")?,
+        updated_at: from_us(row.try_get("updated_at")?),
+    })
+}
+
 pub(super) async fn tally(conn: &mut Connection, limits: Limits) -> Result<Tally, StoreError> {
     let step = "count what is open";
     let mut query = Builder::new("SELECT state, COUNT(*) AS n, ");
-    let sums: [(Condition, &str); 3] =
+    let sums: [(Push, &str); 3] =
         [(push_attention, "attention"), (push_window, "window_closing"), (push_pending, "pending_too_long")];
     for (push, name) in sums {
         query.push("CAST(SUM(CASE WHEN ");

@@ -37,12 +37,12 @@ impl Shown<'_> {
         let external = &seen.effect.external_id;
         let cells = vec![
             head(voice, id, self.at_provider(external, self.sheet.provider.effect_url(external))),
-            cell(voice, amount, "number", voice.show(&money(self.sheet, &seen.effect))),
-            cell(voice, status, "", ident(&seen.effect.provider_status)),
-            cell(voice, holder, "", self.holder(seen)),
-            cell(voice, seen_at, "", voice.time(seen.seen_at)),
+            cell(voice, amount, voice.show(&money(self.sheet, &seen.effect))),
+            cell(voice, status, ident(&seen.effect.provider_status)),
+            cell(voice, holder, self.holder(seen)),
+            cell(voice, seen_at, voice.time(seen.seen_at)),
         ];
-        row("", cells)
+        row(cells)
     }
 
     fn holder(&self, seen: &PaymentEffect) -> AnyView {
@@ -65,13 +65,13 @@ impl Shown<'_> {
         }
     }
 
-    pub(super) fn related(&self) -> AnyView {
+    pub(super) fn related(&self) -> Option<AnyView> {
         if self.sheet.related.is_empty() {
-            return ().into_any();
+            return None;
         }
         let related: Vec<_> = self.sheet.related.iter().map(|related| self.other(related)).collect();
         let list = view! { <ul class="related">{related}</ul> }.into_any();
-        self.section("", &Message::RelatedTitle, list)
+        Some(self.section("others", &Message::RelatedTitle, list))
     }
 
     fn other(&self, related: &Related) -> AnyView {

@@ -25,9 +25,9 @@ impl Shown<'_> {
         let nothing = [Message::ProvesNothing];
         let proves = if piece.proves.is_empty() { &nothing[..] } else { &piece.proves };
         let rows = [
-            ("", Message::EvidenceSays, &piece.says[..]),
+            ("says", Message::EvidenceSays, &piece.says[..]),
             ("proves", Message::EvidenceProves, proves),
-            ("", Message::EvidenceNotProves, &piece.not_proves),
+            ("not-proves", Message::EvidenceNotProves, &piece.not_proves),
         ]
         .into_iter()
         .filter(|(_, _, says)| !says.is_empty())
@@ -37,7 +37,6 @@ impl Shown<'_> {
                 let text = self.say(message);
                 view! { <p>{text}</p> }
             });
-            let class = Some(class).filter(|class| !class.is_empty());
             view! { <div class=class><dt>{name}</dt><dd>{says.collect_view()}</dd></div> }
         });
         view! {

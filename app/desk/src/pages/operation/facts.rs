@@ -16,9 +16,7 @@ impl Shown<'_> {
         let facts = &operation.facts;
         let subject = &facts.subject;
         let provider = &self.sheet.provider;
-        let policy = &self.sheet.policy;
         let show = |arg: Arg| self.voice.show(&arg);
-        let span = |span: Duration| self.voice.show(&Arg::Span(span));
         let EffectKind::Refund = operation.intent.effect;
         let order = subject.order.as_str();
         let mut pairs = vec![
@@ -49,7 +47,18 @@ impl Shown<'_> {
         pairs.extend(subject.params.as_ref().map(|params| (Message::FactParams, ident(&params.to_string()))));
         pairs.extend([
             (Message::FactAccount, self.account()),
-            (Message::FactSendWithin, span(Duration::from_secs(subject.send_within_s))),
+            (Message::FactRecorded, show(Arg::Time(facts.created_at))),
+        ]);
+        pairs.extend(facts.unknown_since.map(|at| (Message::FactUnknownSince, show(Arg::Time(at)))));
+        self.section("facts", &Message::FactsTitle, self.pairs(pairs))
+    }
+
+    pub(super) fn limits(&self) -> AnyView {
+        let policy = &self.sheet.policy;
+        let span = |span: Duration| self.voice.show(&Arg::Span(span));
+        let send_within = Duration::from_secs(self.sheet.operation.facts.subject.send_within_s);
+        let pairs = vec![
+            (Message::FactSendWithin, span(send_within)),
             (Message::FactSendTimeout, span(policy.send_timeout)),
             (
                 Message::FactMaxResends,
@@ -64,10 +73,8 @@ impl Shown<'_> {
                 }),
             ),
             (Message::FactEscalateAfter, span(policy.escalate_after)),
-            (Message::FactRecorded, show(Arg::Time(facts.created_at))),
-        ]);
-        pairs.extend(facts.unknown_since.map(|at| (Message::FactUnknownSince, show(Arg::Time(at)))));
-        self.section("facts", &Message::FactsTitle, self.pairs(pairs))
+        ];
+        self.section("limits", &Message::LimitsTitle, self.pairs(pairs))
     }
 
     fn identity(&self) -> AnyView {

@@ -47,13 +47,13 @@ impl Shown<'_> {
         });
         let cells = vec![
             head(voice, number, voice.say(&Message::AttemptIs { number: Arg::count(attempt.number) })),
-            cell(voice, sent_at, "", voice.time(attempt.marked_at)),
-            cell(voice, took, "number", duration),
-            cell(voice, result, "", self.result(end)),
-            cell(voice, why, "", self.why(end)),
-            cell(voice, request_ids, "ids", view! { <p>{ours}</p>{theirs} }.into_any()),
+            cell(voice, sent_at, voice.time(attempt.marked_at)),
+            cell(voice, took, duration),
+            cell(voice, result, self.result(end)),
+            cell(voice, why, self.why(end)),
+            cell(voice, request_ids, view! { <p>{ours}</p>{theirs} }.into_any()),
         ];
-        row("", cells)
+        row(cells)
     }
 
     /// *not sent · turned away · sent, no answer · HTTP n*.

@@ -25,13 +25,13 @@ impl Shown<'_> {
             let again = asks(chained) && std::mem::replace(&mut asked, true);
             let prefix: String = chained.hash.chars().take(8).collect();
             let cells = vec![
-                cell(voice, time, "", voice.time(at)),
-                cell(voice, gap, "number", since.into_any()),
-                cell(voice, says, "", what(voice, chained, &self.sheet.provider, again)),
-                cell(voice, who, "", voice.say(&of::actor(&chained.entered.actor))),
-                cell(voice, chain, "hash", ident(&prefix)),
+                cell(voice, time, voice.time(at)),
+                cell(voice, gap, since.into_any()),
+                cell(voice, says, what(voice, chained, &self.sheet.provider, again)),
+                cell(voice, who, voice.say(&of::actor(&chained.entered.actor))),
+                cell(voice, chain, ident(&prefix)),
             ];
-            row("", cells)
+            row(cells)
         });
         let rows = rows.collect();
         let caption = Message::TimelineCaption { zone: Arg::ident(self.viewer.zone_label()) };

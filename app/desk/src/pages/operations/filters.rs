@@ -13,7 +13,7 @@ pub(super) fn filters(
     problems: &[QueryProblem],
     choices: &Choices,
 ) -> AnyView {
-    let mut kept = viewer.carried_fields();
+    let mut kept = viewer.carried();
     kept.push(("view".to_owned(), query.view.clone()));
     kept.retain(|(_, value)| !value.is_empty());
     let kept: Vec<_> = kept
@@ -25,8 +25,6 @@ pub(super) fn filters(
     let same = |text: &str| (text.to_owned(), text.to_owned());
     let kinds = choices.kinds.iter().map(|kind| same(kind.as_str())).collect();
     let accounts = choices.accounts.iter().map(|account| same(account.as_str())).collect();
-    let action = viewer.href("/operations", &[]);
-    let action = action.split('?').next().unwrap_or_default().to_owned();
     let (label, apply) = (voice.plain(&Message::FiltersLabel), voice.plain(&Message::FilterApply));
     let form = Form { voice, problems };
     let clear = query.narrows().then(|| {
@@ -36,7 +34,7 @@ pub(super) fn filters(
     });
     let unusable_view = form.problem(QueryField::View);
     view! {
-        <form class="filters" role="search" method="get" action=action aria-label=label>
+        <form class="filters" role="search" method="get" action="/operations" aria-label=label>
             {kept}
             {form.select("state", Message::FilterState, QueryField::State, states, &query.state)}
             {form.select("kind", Message::FilterKind, QueryField::Kind, kinds, &query.kind)}
@@ -85,7 +83,9 @@ impl Form<'_> {
             .into_iter()
             .map(|(value, word)| {
                 let selected = value == chosen;
-                view! { <option value=value selected=selected>{word}</option> }
+                // A name from the configuration is the same in every language.
+                let translate = (field != QueryField::State).then_some("no");
+                view! { <option value=value selected=selected translate=translate>{word}</option> }
             })
             .collect();
         view! {

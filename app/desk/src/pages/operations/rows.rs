@@ -4,7 +4,7 @@ use counterfoil_ledger::state::State;
 use leptos::prelude::*;
 
 use crate::i18n::{Arg, Message, Voice, ident, of};
-use crate::parts::state::badge;
+use crate::parts::state::badge_and_incidents;
 use crate::parts::table::{cell, head, none, row, table};
 use crate::{ListView, OperationRow, Viewer};
 
@@ -43,38 +43,34 @@ fn one(viewer: &Viewer, voice: &Voice, operation: &OperationRow) -> AnyView {
         attempts => attempts.into_any(),
     };
     let cells = vec![
-        cell(voice, state, "", state_and_marks(voice, operation)),
-        cell(voice, why, "", why_or_error(voice, operation)),
+        cell(voice, state, state_and_marks(voice, operation)),
+        cell(voice, why, why_or_error(voice, operation)),
         head(voice, id, voice.show(&operation_link)),
-        cell(voice, order, "", voice.show(&order_link)),
-        cell(voice, amount, "number", voice.show(&money)),
-        cell(voice, provider, "", ident(operation.account.as_str())),
-        cell(voice, external, "", external_id),
-        cell(voice, sends, "number", attempts),
-        cell(voice, deadline, "", deadline_of(voice, operation)),
-        cell(voice, changed, "", voice.time_and_relative(operation.updated_at)),
-        cell(voice, next, "", next_of(voice, operation)),
+        cell(voice, order, voice.show(&order_link)),
+        cell(voice, amount, voice.show(&money)),
+        cell(voice, provider, ident(operation.account.as_str())),
+        cell(voice, external, external_id),
+        cell(voice, sends, attempts),
+        cell(voice, deadline, deadline_of(voice, operation)),
+        cell(voice, changed, voice.time_and_relative(operation.updated_at)),
+        cell(voice, next, next_of(voice, operation)),
     ];
-    row("", cells)
+    row(cells)
 }
 
 fn state_and_marks(voice: &Voice, operation: &OperationRow) -> AnyView {
-    let badge = badge(voice, operation.state, operation.bounced);
-    let incidents = (operation.incidents > 0).then(|| {
-        let text = voice.say(&Message::IncidentsMark { count: Arg::count(operation.incidents) });
-        view! { <span class="mark">{text}</span> }
-    });
+    let badge = badge_and_incidents(voice, operation.state, operation.bounced, operation.incidents.into());
     let set_aside = operation.set_aside.as_ref().map(|_| {
         let text = voice.say(&Message::SetAsideMark);
-        view! { <span class="mark">{text}</span> }
+        view! { " "<span class="mark">{text}</span> }
     });
-    view! { {badge}{incidents}{set_aside} }.into_any()
+    view! { {badge}{set_aside} }.into_any()
 }
 
 fn why_or_error(voice: &Voice, operation: &OperationRow) -> AnyView {
     match &operation.set_aside {
         Some(why) => voice.say(&Message::SetAsideSays { why: Arg::ident(why) }),
-        None => voice.say(&of::reason_short(operation.reason)),
+        None => voice.say(&of::reason_short(operation.reason, operation.bounced)),
     }
 }
 

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::Shown;
 use crate::OrderOperation;
 use crate::i18n::{Arg, Message, ident, of};
-use crate::parts::state::badge;
+use crate::parts::state::badge_and_incidents;
 use crate::parts::table::{cell, head, none, row, table};
 
 const COLUMNS: [Message; 7] = [
@@ -42,15 +42,16 @@ impl Shown<'_> {
             None => none(voice),
         };
         let money = Arg::Money(self.sheet.provider.display(operation.intent.money));
+        let incidents = u64::try_from(facts.incidents.len()).unwrap_or(u64::MAX);
         let cells = vec![
             head(voice, id, voice.show(&self.operation_link(operation.id.as_str()))),
-            cell(voice, state, "", badge(voice, facts.state, facts.bounced)),
-            cell(voice, amount, "number", voice.show(&money)),
-            cell(voice, why, "", self.say(&of::reason_short(told.step.reason))),
-            cell(voice, external, "", external_id),
-            cell(voice, sends, "number", voice.show(&Arg::count(facts.attempts.len()))),
-            cell(voice, next, "", due),
+            cell(voice, state, badge_and_incidents(voice, facts.state, facts.bounced, incidents)),
+            cell(voice, amount, voice.show(&money)),
+            cell(voice, why, self.say(&of::reason_short(told.step.reason, facts.bounced))),
+            cell(voice, external, external_id),
+            cell(voice, sends, voice.show(&Arg::count(facts.attempts.len()))),
+            cell(voice, next, due),
         ];
-        row("", cells)
+        row(cells)
     }
 }

@@ -16,9 +16,9 @@ const COLUMNS: [Message; 5] = [
 ];
 
 impl Shown<'_> {
-    pub(super) fn stream(&self) -> AnyView {
+    pub(super) fn stream(&self) -> Option<AnyView> {
         if self.sheet.operations.is_empty() {
-            return ().into_any();
+            return None;
         }
         let voice = self.voice;
         let [time, gap, operation, says, who] = &COLUMNS;
@@ -44,16 +44,16 @@ impl Shown<'_> {
                 voice.say(&Message::GapIs { span })
             });
             let cells = vec![
-                cell(voice, time, "", voice.time(at)),
-                cell(voice, gap, "number", since.into_any()),
-                cell(voice, operation, "", voice.show(&self.operation_link(told.operation.id.as_str()))),
-                cell(voice, says, "", what(voice, chained, &self.sheet.provider, again)),
-                cell(voice, who, "", voice.say(&of::actor(&chained.entered.actor))),
+                cell(voice, time, voice.time(at)),
+                cell(voice, gap, since.into_any()),
+                cell(voice, operation, voice.show(&self.operation_link(told.operation.id.as_str()))),
+                cell(voice, says, what(voice, chained, &self.sheet.provider, again)),
+                cell(voice, who, voice.say(&of::actor(&chained.entered.actor))),
             ];
-            row("", cells)
+            row(cells)
         });
         let rows = rows.collect();
         let caption = Message::StreamCaption { zone: Arg::ident(self.viewer.zone_label()) };
-        self.section(&Message::StreamTitle, table(voice, "stream", &caption, &COLUMNS, rows))
+        Some(self.section(&Message::StreamTitle, table(voice, "stream", &caption, &COLUMNS, rows)))
     }
 }

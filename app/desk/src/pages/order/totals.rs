@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use counterfoil_ledger::balance::{Item, Stands, Told, Totals, Unclaimed, sum_minor};
 use counterfoil_ledger::entry::Entered;
 use counterfoil_ledger::money::Currency;
+use counterfoil_ledger::totals::{Item, Stands, Told, Totals, Unclaimed, sum_minor};
 use leptos::prelude::*;
 
 use super::Shown;
