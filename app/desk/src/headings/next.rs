@@ -68,7 +68,8 @@ impl Case<'_> {
             }
             Reason::AtProvider => next.push(match self.coming_due() {
                 Some(at) => Message::NextReadAgainAt { at },
-                None => Message::NextReadAgainNow,
+                None if due_at.is_some() => Message::NextReadAgainNow,
+                None => Message::NextWebhooksOnly,
             }),
             Reason::WatchedForBounce => next.push(match self.coming_due() {
                 Some(at) => Message::NextWatchedAt { at },

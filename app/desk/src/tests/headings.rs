@@ -129,6 +129,27 @@ fn an_approval_that_lapsed_says_so_and_not_why_it_was_first_held() {
 }
 
 #[test]
+fn an_effect_that_does_not_match_holds_the_first_send_back() {
+    let story = Story::recorded("01:00:00", wanted("76", "li_1", 500));
+    let wrong = EffectSeen { amount_minor: 600, ..story.effect("re_wrong", EffectStatus::Live) };
+    let story = story.see("01:00:01", Seen::Told(wrong));
+    assert_eq!(story.operation.facts.state, State::AwaitingApproval);
+    let headings = of(&story);
+    assert!(headings.known.contains(&Message::KnownHeldBack));
+    assert_eq!(said(&headings.you)[0], "Compare re_wrong with what was intended, field by field.");
+}
+
+#[test]
+fn two_words_of_the_provider_against_each_other_are_both_said() {
+    let back = bounced();
+    let live = back.effect("re_3PqC9", EffectStatus::Live);
+    let headings = of(&back.see("01:55:00", Seen::Told(live)));
+    assert!(said(&headings.known).contains(&"Since 09:55:00 Stripe also says that it exists.".to_owned()));
+    assert_eq!(headings.not_known, [Message::NotKnownContradicted]);
+    assert_eq!(headings.you[0], Message::YouNothing);
+}
+
+#[test]
 fn while_it_is_being_sent_nobody_may_send_it_or_take_it_back() {
     let headings = of(&submitted());
     assert_eq!(said(&headings.known), ["Send 1 was marked 10:07:28. From then on it may have happened."]);
