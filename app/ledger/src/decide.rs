@@ -59,6 +59,8 @@ pub enum Reason {
     AbsentAndProtected,
     /// The provider offers no look-up: the same key is the question.
     KeyIsTheQuestion,
+    /// There is nothing to ask and nothing to send: the provider may still speak, and then it is time for a person.
+    WaitsForEvidence,
     ResendWaitsForClock,
     ResendWaitsForAccount,
     ResendWaitsForPayment,

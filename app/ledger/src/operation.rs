@@ -22,6 +22,15 @@ pub struct LastLookUp {
     pub counted: bool,
 }
 
+/// As of when the status of an effect is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Freshness {
+    /// The newest word that counted, from anywhere.
+    pub heard_at: Timestamp,
+    /// When the newest direct read began.
+    pub read_at: Option<Timestamp>,
+}
+
 /// What is known of an operation: the sum of its entries, and nothing that they don't say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
@@ -54,10 +63,11 @@ pub struct Facts {
     pub look_ups: u32,
     /// The last walk that was read at all, whole or not: the watch on confirmed effects goes by it.
     pub last_read_at: Option<Timestamp>,
-    /// As of when the status of each effect with our marker is known, by external id.
+    /// How fresh the status of each effect with our marker is, by external id.
     #[serde(default)]
-    pub status_as_of: BTreeMap<String, Timestamp>,
-    /// Since when a word that an effect exists stands against a later one that it failed: only a direct read can tell.
+    pub freshness: BTreeMap<String, Freshness>,
+    /// Since when the provider's word on whether an effect failed disagrees with the one before: webhooks come in any order, so
+    /// the effect itself is asked.
     #[serde(default)]
     pub contradicted_since: Option<Timestamp>,
     pub cancel_asked: bool,
@@ -113,7 +123,7 @@ impl Facts {
             last_look_up: None,
             look_ups: 0,
             last_read_at: None,
-            status_as_of: BTreeMap::new(),
+            freshness: BTreeMap::new(),
             contradicted_since: None,
             cancel_asked: false,
             bounced: false,
@@ -121,18 +131,20 @@ impl Facts {
         })
     }
 
-    /// Takes in one effect as of `as_of`. A direct read that began before the newest word is no better than hearsay.
+    /// Takes in one effect as of `as_of`. A direct read that began before a newer one says nothing; one that began before other
+    /// news was heard is no better than hearsay.
     fn see(&mut self, intent: &Intent, effect: &EffectSeen, source: Source, as_of: Timestamp) {
-        let newest = self.status_as_of.get(&effect.external_id).copied();
-        let source = match source {
-            Source::ReadDirectly if newest.is_some_and(|newest| as_of < newest) => Source::Webhook,
-            source => source,
-        };
-        self.conclusion.take_in(intent, effect, source);
-        let counts = self.conclusion.hit(&effect.external_id).is_some_and(|hit| hit.status == effect.status);
-        if counts {
-            let as_of = newest.map_or(as_of, |newest| newest.max(as_of));
-            self.status_as_of.insert(effect.external_id.clone(), as_of);
+        let before = self.freshness.get(&effect.external_id).copied();
+        let direct = source == Source::ReadDirectly;
+        if direct && before.and_then(|fresh| fresh.read_at).is_some_and(|read_at| as_of < read_at) {
+            return;
+        }
+        let stale = direct && before.is_some_and(|fresh| as_of < fresh.heard_at);
+        self.conclusion.take_in(intent, effect, if stale { Source::Webhook } else { source });
+        if self.conclusion.hit(&effect.external_id).is_some_and(|hit| hit.status == effect.status) {
+            let heard_at = before.map_or(as_of, |fresh| fresh.heard_at.max(as_of));
+            let read_at = if direct { Some(as_of) } else { before.and_then(|fresh| fresh.read_at) };
+            self.freshness.insert(effect.external_id.clone(), Freshness { heard_at, read_at });
         }
     }
 }
@@ -250,14 +262,15 @@ impl Operation {
                 }
             }
             Entry::Told { effect } => {
+                let stood = facts.conclusion.hit(&effect.external_id).map(|hit| hit.status);
                 facts.see(&self.intent, effect, Source::Webhook, *at);
-                if effect.status != EffectStatus::Failed
-                    && facts
-                        .conclusion
-                        .hit(&effect.external_id)
-                        .is_some_and(|hit| hit.status == EffectStatus::Failed)
+                let failed = EffectStatus::Failed;
+                if stood.is_some_and(|was| was != effect.status && (was == failed || effect.status == failed))
                 {
-                    facts.contradicted_since = Some(*at);
+                    // A read that began before the word of failure can't outweigh it, whatever the clock did meanwhile.
+                    let heard_at =
+                        facts.freshness.get(&effect.external_id).map_or(*at, |fresh| fresh.heard_at);
+                    facts.contradicted_since = Some(heard_at.max(*at));
                 }
             }
             Entry::CancelAsked => facts.cancel_asked = true,

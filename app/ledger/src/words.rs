@@ -67,11 +67,13 @@ pub fn message(operation: &Operation, speaker: Speaker<'_>, next_check_at: Optio
             ),
         },
         State::Submitted => format!(
-            "The {what} is being sent to {provider} now. It may already have happened. Do not send it again. Tell the customer it is being confirmed."
+            "The {what} is being sent to {provider} now. It may already have happened. Do not send it again. {}Tell the customer it is being confirmed.",
+            stopped(operation)
         ),
         State::Unknown => format!(
-            "The {what} was sent to {provider} and no answer {}. It may already have happened. Do not send it again. Counterfoil is checking{next}. Tell the customer it is being confirmed.",
-            lost(operation)
+            "The {what} was sent to {provider} and no answer {}. It may already have happened. Do not send it again. {}Counterfoil is checking{next}. Tell the customer it is being confirmed.",
+            lost(operation),
+            stopped(operation)
         ),
         State::Escalated => format!(
             "The {what} was sent to {provider} and it is still not proved whether it happened. Do not send it again. A person decides now; Counterfoil goes on looking{next}. Tell the customer it is being confirmed."
@@ -86,6 +88,9 @@ pub fn message(operation: &Operation, speaker: Speaker<'_>, next_check_at: Optio
         State::Failed if facts.bounced => format!(
             "The {what} had succeeded at {provider} and came back: the customer does not have the money. A person has a task. Do not send it again; doing it once more is a new revision with its own approval."
         ),
+        State::Failed if facts.conclusion.external_id().is_some() => format!(
+            "{provider} took the {what} up and says that it failed: the customer does not have the money. Repeating the request changes nothing; doing it once more is a new revision with its own approval."
+        ),
         State::Failed => format!(
             "The {what} was refused by {provider}{} and did not happen. Repeating the request changes nothing; doing it once more is a new revision with its own approval.",
             refusal_code(operation)
@@ -97,6 +102,15 @@ pub fn message(operation: &Operation, speaker: Speaker<'_>, next_check_at: Optio
 /// Before seconds nobody plans: `2026-11-30T10:03:31Z`.
 fn seconds(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Rule 14: after the mark a cancel only stops further sends, and says so.
+fn stopped(operation: &Operation) -> &'static str {
+    if operation.facts.cancel_asked {
+        "It was asked to stop after it had left, so nothing more is sent, and what left may still count. "
+    } else {
+        ""
+    }
 }
 
 fn lost(operation: &Operation) -> String {

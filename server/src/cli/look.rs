@@ -46,7 +46,7 @@ impl OperationCommand {
         let Self::Show { id, file, json } = self;
         let config = setup::load(&file)?;
         let store = setup::open(&config, Clock::true_time(), false).await?;
-        let works = setup::works(&config, store.clone())?;
+        let works = setup::works(&config, store.clone(), Clock::true_time())?;
         let id = OperationId::stored(id);
         let loaded = store.load(&id).await.map_err(|error| store_failure(&error))?;
         let Some(loaded) = loaded else {
@@ -83,7 +83,7 @@ impl Operations {
     pub(super) async fn run(self) -> Result<ExitCode, Failure> {
         let config = setup::load(&self.file)?;
         let store = setup::open(&config, Clock::true_time(), false).await?;
-        let works = setup::works(&config, store.clone())?;
+        let works = setup::works(&config, store.clone(), Clock::true_time())?;
         let filter = Filter { states: self.states, order: self.order, ..Filter::default() };
         let listed = store.list(&filter, None, self.limit).await.map_err(|error| store_failure(&error));
         store.close().await;

@@ -10,10 +10,10 @@ use clap::Args;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{ConfigFile, Failure, print, setup, store_failure};
+use super::{ConfigFile, Failure, print, setup};
 use crate::config::Config;
 use crate::http::{self, Installation, Shared};
-use crate::store::{Clock, LedgerAct};
+use crate::store::Clock;
 use crate::work::Works;
 use crate::work::schedule::Bell;
 
@@ -75,19 +75,13 @@ impl Server {
         demo: bool,
     ) -> Result<Self, Failure> {
         let store = setup::open(&config, clock.clone(), migrate).await?;
-        if clock.is_test_clock() {
-            let now = store.now().await.map_err(|error| store_failure(&error))?;
-            let act = LedgerAct::TestClock { offset_s: clock.offset_s() };
-            store.chain_act(act, now).await.map_err(|error| store_failure(&error))?;
-        }
-        let works = setup::works(&config, store)?;
+        let works = setup::works(&config, store, clock)?;
         let listener = TcpListener::bind(config.server.listen)
             .await
             .map_err(|error| Failure::Failed(format!("can't listen on {}: {error}", config.server.listen)))?;
         let address = listener.local_addr().map_err(Failure::failed)?;
         let shared = Shared {
             works: Arc::clone(&works),
-            clock,
             installation: Arc::new(Installation {
                 zone: config.server.time_zone.clone(),
                 demo,

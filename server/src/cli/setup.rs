@@ -42,7 +42,7 @@ pub(super) async fn open(config: &Config, clock: Clock, migrate: bool) -> Result
 }
 
 /// What the verbs work with.
-pub(super) fn works(config: &Config, store: Arc<dyn Store>) -> Result<Arc<Works>, Failure> {
+pub(super) fn works(config: &Config, store: Arc<dyn Store>, clock: Clock) -> Result<Arc<Works>, Failure> {
     let mut accounts = BTreeMap::new();
     // A look-up that outlived its lease would be made twice.
     let look_up_timeout = config.daemon.lease * 3 / 4;
@@ -57,6 +57,7 @@ pub(super) fn works(config: &Config, store: Arc<dyn Store>) -> Result<Arc<Works>
     let process = uuid::Uuid::new_v4().simple().to_string();
     Ok(Arc::new(Works {
         store,
+        clock,
         namespace: config.namespace.clone(),
         accounts,
         kinds: config.kinds.clone(),

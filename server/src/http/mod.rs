@@ -22,7 +22,6 @@ use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::{DefaultOnResponse, TraceLayer};
 
 use crate::config::Schedule;
-use crate::store::Clock;
 use crate::work::Works;
 pub use problem::Problem;
 
@@ -36,7 +35,6 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 #[derive(Clone)]
 pub struct Shared {
     pub works: Arc<Works>,
-    pub clock: Clock,
     pub installation: Arc<Installation>,
     pub limits: Arc<auth::Limits>,
 }

@@ -363,7 +363,7 @@ pub enum AlarmKind {
 /// An open alarm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alarm {
-    /// The account, or empty for the whole ledger.
+    /// What it is about: an account, `account/payment`, or nothing for the whole ledger.
     pub account: String,
     pub kind: AlarmKind,
     pub detail: String,

@@ -24,8 +24,10 @@ use crate::store::{AlarmKind, Change, LeaseRule, Loaded, Step, StoreError, Writt
 pub enum Sent {
     /// It was marked, sent, and its end stands.
     Ended(Box<Decision>),
-    /// Nothing left: the account is paused, or somebody else was faster.
+    /// Nothing left: the account is paused, or we are going down.
     NotNow,
+    /// Nothing left: somebody else wrote first, or has the lease.
+    Overtaken,
 }
 
 impl Works {
@@ -51,7 +53,7 @@ impl Works {
         let Some(marked) =
             self.mark(account, &loaded, decision, lease, &client_request_id, seen_on_payment).await?
         else {
-            return Ok(Sent::NotNow);
+            return Ok(Sent::Overtaken);
         };
         let number = marked.operation.facts.attempts.last().map_or(1, |attempt| attempt.number);
         let report = account.provider.send(&marked.operation.intent, &client_request_id, deadline).await;

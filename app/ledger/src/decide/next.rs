@@ -100,17 +100,20 @@ fn unknown(
     }
     let escalates_at = escalates_at(&draft.operation, policy);
     let due = look_up_due(&draft.operation, policy);
-    // Only a look-up of this very moment may lead to a resend or to a person; where there is none, the key is the question.
-    if !just_looked && policy.offers_look_up {
+    if !policy.offers_look_up {
+        return without_look_up(draft, due, escalates_at, policy, circumstances);
+    }
+    // Only a look-up of this very moment may lead to a resend or to a person.
+    if !just_looked {
         let next = due.min(escalates_at);
         return Ok(look_up_at(next, false, now, waiting_reason(&draft.operation, policy)));
     }
-    let may_ask_again = if policy.offers_look_up { draft.verdict() == Verdict::Absent } else { now >= due };
     let mut reason = waiting_reason(&draft.operation, policy);
-    if may_ask_again {
+    let says_absent = draft.verdict() == Verdict::Absent
+        && draft.operation.facts.last_look_up.is_some_and(|last| last.walk == Walk::Complete);
+    if says_absent {
         match resend_gate(&draft.operation, policy, circumstances) {
-            Gate::Open if policy.offers_look_up => return Ok((Action::Resend, Reason::AbsentAndProtected)),
-            Gate::Open => return Ok((Action::Resend, Reason::KeyIsTheQuestion)),
+            Gate::Open => return Ok((Action::Resend, Reason::AbsentAndProtected)),
             Gate::Waits(waits) => reason = waits,
             Gate::Closed(ruled_out) => {
                 return escalate(draft, Escalation::ResendRuledOut(ruled_out), policy, circumstances);
@@ -120,7 +123,32 @@ fn unknown(
     if now >= escalates_at {
         return escalate(draft, Escalation::TimeIsUp, policy, circumstances);
     }
-    let at = if due > now { due } else { later(now, policy.look_up_after.first().copied().unwrap_or(HOUR)) };
+    let at = if due > now { due } else { later(now, first_gap(policy)) };
+    Ok((Action::WaitUntil { at: at.min(escalates_at) }, reason))
+}
+
+/// No look-up to be had: the same key is the question, and a replay the answer. Absence can't be proved, so nothing but time
+/// sends it to a person.
+fn without_look_up(
+    draft: &mut Draft,
+    due: Timestamp,
+    escalates_at: Timestamp,
+    policy: &Policy,
+    circumstances: &Circumstances,
+) -> Result<(Action, Reason), DecideError> {
+    let now = circumstances.now;
+    if now >= escalates_at {
+        return escalate(draft, Escalation::TimeIsUp, policy, circumstances);
+    }
+    let (at, reason) = match resend_gate(&draft.operation, policy, circumstances) {
+        Gate::Open if now >= due => return Ok((Action::Resend, Reason::KeyIsTheQuestion)),
+        Gate::Open => (due, Reason::KeyIsTheQuestion),
+        // No time that passes changes the first, and only that much the second.
+        Gate::Waits(reason @ Reason::StoredFailureReplays) => (escalates_at, reason),
+        Gate::Waits(reason @ Reason::ResendWaitsForClock) => (circumstances.newest_in_ledger, reason),
+        Gate::Waits(reason) => (due.max(later(now, first_gap(policy))), reason),
+        Gate::Closed(_) => (escalates_at, Reason::WaitsForEvidence),
+    };
     Ok((Action::WaitUntil { at: at.min(escalates_at) }, reason))
 }
 
@@ -163,9 +191,9 @@ fn escalated(
         return (Action::Rest, Reason::StillWithPerson);
     }
     let facts = &operation.facts;
-    let often = circumstances.now < later(facts.state_since, ESCALATED_OFTEN_FOR);
-    let gap = if often { ESCALATED_GAP } else { DAY };
     let last = facts.last_look_up.map_or(facts.state_since, |last| last.started_at);
+    let often = last < later(facts.state_since, ESCALATED_OFTEN_FOR);
+    let gap = if often { ESCALATED_GAP } else { DAY };
     look_up_at(later(last, gap), just_looked, circumstances.now, Reason::StillWithPerson)
 }
 
@@ -183,7 +211,7 @@ fn watched(operation: &Operation, just_looked: bool, policy: &Policy, now: Times
     }
 }
 
-/// Settled, unless the provider says at once that its effect failed and that it exists: then the effect itself is asked.
+/// Settled, unless the provider contradicted itself on whether its effect failed: then the effect itself is asked once more.
 fn failed(operation: &Operation, just_looked: bool, policy: &Policy, now: Timestamp) -> (Action, Reason) {
     let facts = &operation.facts;
     match facts.contradicted_since {
@@ -238,6 +266,10 @@ pub fn look_up_due(operation: &Operation, policy: &Policy) -> Timestamp {
     later(from, gap)
 }
 
+fn first_gap(policy: &Policy) -> Duration {
+    policy.look_up_after.first().copied().unwrap_or(HOUR)
+}
+
 fn repeat_gap(policy: &Policy) -> Duration {
     policy.look_up_after.last().copied().unwrap_or(HOUR)
 }
@@ -271,6 +303,10 @@ fn resend_gate(operation: &Operation, policy: &Policy, circumstances: &Circumsta
     let answers = || facts.attempts.iter().filter_map(|attempt| attempt.end.as_ref());
     let executed = facts.attempts.iter().filter(|attempt| attempt.may_have_executed()).count();
     let resends = executed.saturating_sub(1);
+    // First of all: a stored failure waits for its time whatever else there is (rules 7 and 8).
+    if answers().any(|end| end.stored_failure && end.class != Class::Effect) {
+        return Gate::Waits(Reason::StoredFailureReplays);
+    }
     if facts.cancel_asked {
         return Gate::Closed(RuledOut::CancelAsked);
     }
@@ -284,14 +320,13 @@ fn resend_gate(operation: &Operation, policy: &Policy, circumstances: &Circumsta
     if circumstances.clock_is_behind() {
         return Gate::Waits(Reason::ResendWaitsForClock);
     }
-    if facts.window.is_some_and(|window| circumstances.now > window.last_resend_at(policy.window_margin)) {
+    // The bytes may leave until the send time-out, and the key must still be known when they arrive.
+    let margin = policy.window_margin.max(policy.send_timeout);
+    if facts.window.is_some_and(|window| circumstances.now > window.last_resend_at(margin)) {
         return Gate::Closed(RuledOut::WindowClosed);
     }
     if resends >= usize::try_from(policy.max_resends).unwrap_or(usize::MAX) {
         return Gate::Closed(RuledOut::AttemptsUsed);
-    }
-    if answers().any(|end| end.stored_failure && end.class != Class::Effect) {
-        return Gate::Waits(Reason::StoredFailureReplays);
     }
     if circumstances.account_paused {
         return Gate::Waits(Reason::ResendWaitsForAccount);

@@ -199,6 +199,8 @@ pub struct Story {
     pub entries: Vec<Entered>,
     pub policy: Policy,
     pub circumstances: Circumstances,
+    /// Whether the whole story is told anew after every entry; long stories do that once, at their end.
+    pub tells_anew: bool,
 }
 
 impl Story {
@@ -225,7 +227,7 @@ impl Story {
             Operation::replay(operation_id(), intent, intent_hash, std::slice::from_ref(&first)).unwrap();
         let circumstances =
             Circumstances { now, newest_in_ledger: now, account_paused: false, payment_blocked: false };
-        Self { operation, entries: vec![first], policy, circumstances }
+        Self { operation, entries: vec![first], policy, circumstances, tells_anew: true }
     }
 
     /// Sent at 10:02:58, and no answer came within the ten seconds.
@@ -267,11 +269,17 @@ impl Story {
         self
     }
 
-    fn take(&mut self, entries: Vec<Entered>, after: Operation) {
+    pub fn take(&mut self, entries: Vec<Entered>, after: Operation) {
         self.operation = after;
         self.entries.extend(entries);
-        self.circumstances.newest_in_ledger =
-            self.entries.iter().map(|entered| entered.at).max().unwrap().max(recorded_at());
+        let newest = self.entries.iter().rev().map(|entered| entered.at).take(50).max().unwrap();
+        self.circumstances.newest_in_ledger = self.circumstances.newest_in_ledger.max(newest);
+        if self.tells_anew {
+            self.is_told_by_its_entries();
+        }
+    }
+
+    pub fn is_told_by_its_entries(&self) {
         let replayed = Operation::replay(
             self.operation.id.clone(),
             self.operation.intent.clone(),
@@ -282,7 +290,7 @@ impl Story {
         assert_eq!(replayed, self.operation, "the entries tell the same story as the live operation");
     }
 
-    fn draft<T>(&mut self, write: impl FnOnce(&mut Draft) -> T) -> T {
+    pub fn draft<T>(&mut self, write: impl FnOnce(&mut Draft) -> T) -> T {
         let mut draft = Draft::of(&self.operation, &reconciler(), self.now());
         let out = write(&mut draft);
         self.take(draft.entries, draft.operation);

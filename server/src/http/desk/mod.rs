@@ -63,7 +63,7 @@ async fn viewer(shared: &Shared, uri: &Uri, headers: &HeaderMap) -> Result<Viewe
         zone: zone.unwrap_or_else(|| shared.installation.zone.clone()),
         now,
         mode: if shared.installation.demo { Mode::Demo } else { Mode::Production },
-        clock_offset: SignedDuration::from_secs(shared.clock.offset_s()),
+        clock_offset: SignedDuration::from_secs(shared.works.clock.offset_s()),
         css_url: assets::url("desk.css"),
         icon_url: assets::url("icon.svg"),
         path_and_query: uri.path_and_query().map_or_else(|| uri.path().to_owned(), ToString::to_string),

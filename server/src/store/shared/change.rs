@@ -59,7 +59,6 @@ pub(in super::super) async fn write(conn: &mut Connection, change: &Change) -> R
         "UPDATE operations SET facts = $1, state = $2, version = $3, seq = $4, head = $5, holds = $6, external_id = $7,
              incidents = $8, state_since = $9, window_closes_at = $10, updated_at = $11, due_at = CASE WHEN CAST($13 AS TEXT) IS NULL THEN due_at ELSE $12 END,
              reason = COALESCE($13, reason),
-             look_up_asked_at = CASE WHEN lease_token = $14 THEN NULL ELSE look_up_asked_at END,
              lease_until = CASE WHEN lease_token = $14 THEN NULL ELSE lease_until END,
              lease_token = CASE WHEN lease_token = $14 THEN NULL ELSE lease_token END
          WHERE id = $15 AND seq = $16 AND head = $17
@@ -204,7 +203,7 @@ pub(in super::super) async fn reschedule(
     step: &Step,
 ) -> Result<(), StoreError> {
     sqlx::query(
-        "UPDATE operations SET due_at = $1, reason = $2, look_up_asked_at = NULL, lease_token = NULL, lease_until = NULL
+        "UPDATE operations SET due_at = $1, reason = $2, lease_token = NULL, lease_until = NULL
          WHERE id = $3 AND lease_token = $4",
     )
     .bind(step.due_at.map(to_us))
