@@ -227,12 +227,12 @@ impl Case<'_> {
             State::Confirmed if self.sheet.step.reason == Reason::WatchedForBounce => {
                 vec![Message::NotKnownBounce]
             }
-            State::Failed if operation.facts.contradicted_since.is_some() => {
-                vec![Message::NotKnownContradicted]
-            }
             State::Failed if operation.facts.bounced => vec![Message::NotKnownCustomerPaid],
             State::Confirmed | State::Failed => Vec::new(),
         };
+        if operation.facts.state == State::Failed && operation.facts.contradicted_since.is_some() {
+            open.push(Message::NotKnownContradicted);
+        }
         if self.has_incident(|incident| matches!(incident, Incident::TwoEffects { .. })) {
             open.push(Message::NotKnownWhichEffect);
         }

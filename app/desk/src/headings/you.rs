@@ -30,8 +30,8 @@ impl Case<'_> {
             State::Authorized | State::Submitted | State::Unknown => you.extend(self.around_a_send()),
             State::Escalated => you.push(self.decide()),
             State::Pending => you.push(self.wait_for_the_provider()),
-            State::Failed if facts.contradicted_since.is_some() => {}
             State::Failed if facts.bounced => you.push(Message::YouBounced),
+            State::Failed if facts.contradicted_since.is_some() => {}
             State::Failed | State::Cancelled => you.push(Message::YouRevision),
             State::Confirmed => {}
         }

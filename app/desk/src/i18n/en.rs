@@ -184,7 +184,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::KnownRefused { .. } => "{provider} refused it definitely ({code}).",
         M::KnownRefusedPlain { .. } => "{provider} refused it definitely.",
         M::KnownFailureReason { .. } => "The reason it gives: {reason}.",
-        M::KnownContradicted { .. } => "Since {at} {provider} also says that it exists.",
+        M::KnownContradicted { .. } => "{provider} said both that it exists and that it failed, last {at}.",
         M::KnownWithdrawn { .. } => "Withdrawn {at}, before it was sent.",
         M::KnownDenied { .. } => "Denied by a person {at}, before it was sent.",
         M::KnownCancelAsked => {
@@ -339,6 +339,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::ShortAbsenceNotProved { .. } => "not found {walks} of {needed} times needed",
         M::ShortResends => "absent; sent again under the same key",
         M::ShortKeyIsTheQuestion => "no look-up; asks with the same key",
+        M::ShortWaitsForEvidence => "no look-up, no resend; waits for a webhook",
         M::ShortResendWaitsForClock => "resend waits: clock behind",
         M::ShortResendWaitsForAccount => "resend waits: account paused",
         M::ShortResendWaitsForPayment => "resend waits: less captured than held",

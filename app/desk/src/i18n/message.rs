@@ -297,6 +297,7 @@ messages! {
     ShortAbsenceNotProved { walks, needed };
     ShortResends;
     ShortKeyIsTheQuestion;
+    ShortWaitsForEvidence;
     ShortResendWaitsForClock;
     ShortResendWaitsForAccount;
     ShortResendWaitsForPayment;

@@ -144,9 +144,10 @@ fn two_words_of_the_provider_against_each_other_are_both_said() {
     let back = bounced();
     let live = back.effect("re_3PqC9", EffectStatus::Live);
     let headings = of(&back.see("01:55:00", Seen::Told(live)));
-    assert!(said(&headings.known).contains(&"Since 09:55:00 Stripe also says that it exists.".to_owned()));
-    assert_eq!(headings.not_known, [Message::NotKnownContradicted]);
-    assert_eq!(headings.you[0], Message::YouNothing);
+    let both = "Stripe said both that it exists and that it failed, last 09:55:00.";
+    assert!(said(&headings.known).iter().any(|said| said == both));
+    assert_eq!(headings.not_known, [Message::NotKnownCustomerPaid, Message::NotKnownContradicted]);
+    assert_eq!(headings.you[0], Message::YouBounced);
 }
 
 #[test]
@@ -312,6 +313,7 @@ fn every_reason_is_said_in_both_languages() {
         Reason::AbsenceNotProvedYet { walks: 1, needed: 2 },
         Reason::AbsentAndProtected,
         Reason::KeyIsTheQuestion,
+        Reason::WaitsForEvidence,
         Reason::ResendWaitsForClock,
         Reason::ResendWaitsForAccount,
         Reason::ResendWaitsForPayment,
@@ -339,6 +341,19 @@ fn every_reason_is_said_in_both_languages() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn no_look_up_is_promised_where_the_provider_offers_none() {
+    for reason in [Reason::StoredFailureReplays, Reason::WaitsForEvidence, Reason::ResendWaitsForAccount] {
+        let mut sheet = unknown().sheet();
+        sheet.policy.offers_look_up = false;
+        sheet.step.reason = reason;
+        let next = said(&headings(&sheet, at(NOW)).next);
+        let promise = "Webhooks are heard; this provider offers no look-up.";
+        assert!(next.iter().any(|said| said == promise), "{next:?}");
+        assert!(!next.iter().any(|said| said.starts_with("Look-up")), "{next:?}");
     }
 }
 
