@@ -70,6 +70,7 @@ impl Case<'_> {
                 next.push(Message::NextStoredFailure);
                 next.push(self.next_look_up());
             }
+            Reason::WaitsForEvidence => next.push(Message::NextWaitsForEvidence { provider: provider() }),
             Reason::AtProvider => next.push(match self.coming_due() {
                 Some(at) => Message::NextReadAgainAt { at },
                 None if due_at.is_some() => Message::NextReadAgainNow,

@@ -218,6 +218,7 @@ messages! {
     NextResendWaitsForAccount { account };
     NextResendWaitsForPayment;
     NextStoredFailure;
+    NextWaitsForEvidence { provider };
     NextToPersonAt { at };
     NextReadAgainAt { at };
     NextReadAgainNow;
@@ -302,6 +303,7 @@ messages! {
     ShortResendWaitsForAccount;
     ShortResendWaitsForPayment;
     ShortStoredFailure;
+    ShortWaitsForEvidence;
     ShortAtProvider;
     ShortWatched;
     ShortSettled;
