@@ -53,7 +53,6 @@ impl Case<'_> {
                 next.push(Message::NextKeyIsTheQuestion { provider: provider() });
                 next.extend(self.coming_due().map(|at| Message::NextTriedAgainAt { at }));
             }
-            Reason::WaitsForEvidence => next.push(Message::NextWebhooksOnly),
             Reason::ResendWaitsForClock => {
                 next.push(Message::NextResendWaitsForClock);
                 next.push(self.next_look_up());

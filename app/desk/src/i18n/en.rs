@@ -342,7 +342,6 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::ShortAbsenceNotProved { .. } => "not found {walks} of {needed} times needed",
         M::ShortResends => "absent; sent again under the same key",
         M::ShortKeyIsTheQuestion => "no look-up; asks with the same key",
-        M::ShortWaitsForEvidence => "no look-up, no resend; waits for a webhook",
         M::ShortResendWaitsForClock => "resend waits: clock behind",
         M::ShortResendWaitsForAccount => "resend waits: account paused",
         M::ShortResendWaitsForPayment => "resend waits: less captured than held",

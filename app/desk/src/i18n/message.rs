@@ -298,7 +298,6 @@ messages! {
     ShortAbsenceNotProved { walks, needed };
     ShortResends;
     ShortKeyIsTheQuestion;
-    ShortWaitsForEvidence;
     ShortResendWaitsForClock;
     ShortResendWaitsForAccount;
     ShortResendWaitsForPayment;

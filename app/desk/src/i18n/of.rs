@@ -176,7 +176,6 @@ pub(crate) fn reason_short(reason: Reason, bounced: bool) -> Message {
         },
         Reason::AbsentAndProtected => Message::ShortResends,
         Reason::KeyIsTheQuestion => Message::ShortKeyIsTheQuestion,
-        Reason::WaitsForEvidence => Message::ShortWaitsForEvidence,
         Reason::ResendWaitsForClock => Message::ShortResendWaitsForClock,
         Reason::ResendWaitsForAccount => Message::ShortResendWaitsForAccount,
         Reason::ResendWaitsForPayment => Message::ShortResendWaitsForPayment,

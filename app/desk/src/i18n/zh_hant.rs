@@ -294,7 +294,6 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::ShortAbsenceNotProved { .. } => "查無 {walks}／{needed} 次",
         M::ShortResends => "查無此筆；以同一把冪等鍵再送",
         M::ShortKeyIsTheQuestion => "無法查詢；以同一把冪等鍵詢問",
-        M::ShortWaitsForEvidence => "無法查詢，也不得重送；等候 webhook 通知",
         M::ShortResendWaitsForClock => "重送暫緩：時鐘落後",
         M::ShortResendWaitsForAccount => "重送暫緩：帳號已暫停",
         M::ShortResendWaitsForPayment => "重送暫緩：實收低於保留金額",
