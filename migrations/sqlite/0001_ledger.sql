@@ -134,6 +134,7 @@ CREATE TABLE effects (
     amount        INTEGER NOT NULL,
     currency      TEXT NOT NULL,
     status        TEXT NOT NULL,
+    provider_status TEXT NOT NULL,
     created_at    INTEGER,
     first_seen_at INTEGER NOT NULL,
     last_seen_at  INTEGER NOT NULL,

@@ -5,11 +5,18 @@
 
 mod daemon;
 mod desk;
+mod evidence;
 mod filter;
+mod headings;
+mod i18n;
 mod list;
 mod order;
 mod page;
+mod pages;
+mod parts;
 mod sheet;
+#[cfg(test)]
+mod tests;
 mod viewer;
 
 pub use daemon::{Alarm, AlarmKind, DaemonSheet, Run};
@@ -18,6 +25,7 @@ pub use filter::{Filter, ListView, OperationsQuery, QueryField, QueryProblem};
 pub use list::{Choices, Counts, OperationRow, OperationRows};
 pub use order::{OrderLine, OrderOperation, OrderSheet};
 pub use page::{Page, PageError};
+pub use pages::{help_states, operation, operations, order, problem};
 pub use sheet::{
     AccountMode, ChainedEntry, NextStep, OperationSheet, PaymentEffect, Provider, Related, Relation,
 };

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// A language that pages are written in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -101,43 +101,47 @@ pub(crate) fn encode(text: &str) -> String {
 }
 
 impl Viewer {
-    /// `lang` and `tz` as they stand in the address, still encoded.
-    fn carried(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.pairs().filter(|(key, _)| matches!(*key, "lang" | "tz"))
+    /// `lang` and `tz` as they stand in the address, for links and for the hidden fields of a GET form.
+    pub(crate) fn carried(&self) -> Vec<(String, String)> {
+        self.pairs().into_iter().filter(|(key, _)| matches!(key.as_str(), "lang" | "tz")).collect()
     }
 
-    fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// The address's query, decoded: what a link holds is encoded by us, never passed on as it came.
+    fn pairs(&self) -> Vec<(String, String)> {
         let query = self.path_and_query.split_once('?').map_or("", |(_, query)| query);
+        let decoded =
+            |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
         query
             .split('&')
             .filter(|pair| !pair.is_empty())
             .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+            .map(|(key, value)| (decoded(key), decoded(value)))
+            .collect()
     }
 
     /// A link to a page of ours. `path` is encoded already; the pairs aren't.
     pub fn href(&self, path: &str, pairs: &[(&str, &str)]) -> String {
-        let ours = pairs.iter().map(|(key, value)| format!("{key}={}", encode(value)));
-        let kept = self.carried().map(|(key, value)| format!("{key}={value}"));
-        joined(path, ours.chain(kept))
+        let ours = pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        joined(path, ours.chain(self.carried()))
     }
 
-    /// `lang` and `tz`, decoded, for the hidden fields of a GET form.
-    pub(crate) fn carried_fields(&self) -> Vec<(String, String)> {
-        self.carried()
-            .map(|(key, value)| {
-                let value = value.replace('+', " ");
-                let value = percent_encoding::percent_decode_str(&value).decode_utf8_lossy().into_owned();
-                (key.to_owned(), value)
-            })
-            .collect()
+    /// The path as asked for. One that browsers would take for another host's address isn't linked.
+    fn path(&self) -> String {
+        let path = self.path_and_query.split_once('?').map_or(self.path_and_query.as_str(), |(path, _)| path);
+        let ours = path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/\\");
+        // An escape of its own that stands there already stays as it is.
+        if ours { utf8_percent_encode(path, CONTROLS).to_string() } else { "/".to_owned() }
+    }
+
+    /// The same page once more.
+    pub(crate) fn here(&self) -> String {
+        joined(&self.path(), self.pairs().into_iter())
     }
 
     /// The same page in another language.
     pub fn in_lang(&self, lang: Lang) -> String {
-        let path = self.path_and_query.split_once('?').map_or(self.path_and_query.as_str(), |(path, _)| path);
-        let kept =
-            self.pairs().filter(|(key, _)| *key != "lang").map(|(key, value)| format!("{key}={value}"));
-        joined(path, kept.chain([format!("lang={}", lang.label())]))
+        let kept = self.pairs().into_iter().filter(|(key, _)| key != "lang");
+        joined(&self.path(), kept.chain([("lang".to_owned(), lang.label().to_owned())]))
     }
 
     /// The page of an operation.
@@ -165,9 +169,9 @@ impl Viewer {
     }
 }
 
-fn joined(path: &str, pairs: impl Iterator<Item = String>) -> String {
-    let query = pairs.collect::<Vec<_>>().join("&");
-    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+fn joined(path: &str, pairs: impl Iterator<Item = (String, String)>) -> String {
+    let pairs: Vec<_> = pairs.map(|(key, value)| format!("{}={}", encode(&key), encode(&value))).collect();
+    if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
 }
 
 #[cfg(test)]
@@ -206,7 +210,16 @@ mod tests {
         );
         assert_eq!(viewer.in_lang(Lang::En), "/operations?view=all&tz=Europe%2FBerlin&lang=en");
         assert_eq!(viewer.order_href("../x"), "/orders/..%2Fx?lang=zh-Hant&tz=Europe%2FBerlin");
-        assert_eq!(viewer.carried_fields()[1], ("tz".to_owned(), "Europe/Berlin".to_owned()));
+        assert_eq!(viewer.carried()[1], ("tz".to_owned(), "Europe/Berlin".to_owned()));
+    }
+
+    #[test]
+    fn an_address_that_leads_to_another_host_is_not_linked() {
+        for path in ["//evil.example/x?a=b", "/\\evil.example", "https://evil.example"] {
+            assert!(viewer(path).in_lang(Lang::En).starts_with("/?"), "{path}");
+            assert!(!viewer(path).here().contains("evil"), "{path}");
+        }
+        assert_eq!(viewer("/orders/1043?lang=en").here(), "/orders/1043?lang=en");
     }
 
     #[test]

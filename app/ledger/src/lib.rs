@@ -4,7 +4,7 @@
 //! arguments, and what ought to be written or done comes out as values. The server carries them out.
 //!
 //! From the ground up: [`identity`] [`money`] [`window`] → [`intent`] [`kind`] [`evidence`] → [`attempt`] → [`state`] →
-//! [`entry`] [`operation`] → [`decide`] [`balance`] [`chain`] → [`words`]. Nothing points back up.
+//! [`entry`] [`operation`] → [`decide`] [`balance`] [`totals`] [`chain`] → [`words`]. Nothing points back up.
 
 pub mod attempt;
 pub mod balance;
@@ -18,5 +18,6 @@ pub mod kind;
 pub mod money;
 pub mod operation;
 pub mod state;
+pub mod totals;
 pub mod window;
 pub mod words;

@@ -67,14 +67,25 @@ impl Schedule {
         &self.0
     }
 
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        // The parser that tokio-cron-scheduler itself uses. A year is refused: what fires must not depend on when the file is read.
-        let cron: Cron = CronParser::builder()
+    /// The first time after `now` at which it fires, in UTC.
+    pub fn next_after(&self, now: jiff::Timestamp) -> Option<jiff::Timestamp> {
+        let now = DateTime::<Utc>::from_timestamp(now.as_second(), 0)?;
+        let next = Self::cron(&self.0).ok()?.find_next_occurrence(&now, false).ok()?;
+        jiff::Timestamp::from_second(next.timestamp()).ok()
+    }
+
+    /// The parser that tokio-cron-scheduler itself uses. A year is refused: what fires must not depend on when the file is read.
+    fn cron(text: &str) -> Result<Cron, croner::errors::CronError> {
+        CronParser::builder()
             .seconds(Seconds::Required)
             .year(Year::Disallowed)
             .dom_and_dow(true)
             .build()
             .parse(text)
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let cron = Self::cron(text)
             .map_err(|error| format!("is not a cron expression of six fields, seconds first: {error}"))?;
         cron.find_next_occurrence(&DateTime::<Utc>::UNIX_EPOCH, false)
             .map_err(|_| format!("never fires: no second matches {text:?}"))?;

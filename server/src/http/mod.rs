@@ -22,7 +22,6 @@ use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::{DefaultOnResponse, TraceLayer};
 
 use crate::config::Schedule;
-use crate::store::Clock;
 use crate::work::Works;
 pub use problem::Problem;
 
@@ -36,7 +35,6 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 #[derive(Clone)]
 pub struct Shared {
     pub works: Arc<Works>,
-    pub clock: Clock,
     pub installation: Arc<Installation>,
     pub limits: Arc<auth::Limits>,
 }
@@ -49,7 +47,8 @@ pub struct Installation {
     pub reconcile: Schedule,
     /// Accounts' base URLs and modes, as pages show them.
     pub accounts: std::collections::BTreeMap<counterfoil_ledger::identity::AccountName, AccountFace>,
-    pub pending_attention: Duration,
+    /// Until people sign in, the desk is read-only and served on loopback only.
+    pub desk: bool,
 }
 
 /// How an account looks to people.
@@ -62,7 +61,6 @@ pub struct AccountFace {
 
 /// Everything under one roof.
 pub fn router(shared: Shared) -> Router {
-    let api = api::router(shared.clone());
     let layers = ServiceBuilder::new()
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
         .layer(
@@ -82,9 +80,10 @@ pub fn router(shared: Shared) -> Router {
         ))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
         .layer(CompressionLayer::new());
+    let desk = if shared.installation.desk { desk::router() } else { Router::new() };
     Router::new()
-        .merge(api)
-        .merge(desk::router())
+        .merge(api::router())
+        .merge(desk)
         .merge(health::router())
         .merge(assets::router())
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))

@@ -3,8 +3,8 @@
 //! An adapter reports what it saw. It knows no state machine, no store and no policy: whether a send may happen was decided
 //! before it is called, and what its report means is decided after.
 
-//pub mod stripe;
-//pub mod transport;
+pub mod stripe;
+pub mod transport;
 
 use std::time::Instant;
 
@@ -63,6 +63,10 @@ pub trait Provider: Send + Sync {
 
     /// The exact request for these terms. Pure: the same terms make the same bytes.
     fn prepare(&self, terms: &Terms<'_>) -> ProviderRequest;
+
+    /// Waits for the account's turn at its rate. Each request of a look-up does so by itself; whoever sends does so before the
+    /// mark, because the deadline runs from there.
+    async fn pace(&self) {}
 
     /// Sends the stored request once, with the stored key. Nothing below retries; nothing is put on the wire after `deadline`.
     async fn send(&self, intent: &Intent, client_request_id: &str, deadline: Instant) -> SendReport;

@@ -25,11 +25,6 @@ impl Clock {
         Self { offset_file: Some(file), offset_s: Arc::default() }
     }
 
-    /// Whether time can be moved at all.
-    pub fn is_test_clock(&self) -> bool {
-        self.offset_file.is_some()
-    }
-
     /// Seconds that are added now.
     pub fn offset_s(&self) -> i64 {
         let read = self.offset_file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());

@@ -40,6 +40,8 @@ pub struct Loaded {
     pub step: Step,
     pub lease: Option<(String, Timestamp)>,
     pub look_up_asked_at: Option<Timestamp>,
+    /// Taken out of the work, and why.
+    pub set_aside: Option<String>,
 }
 
 /// An operation in a list: one that can't be read is still shown.
@@ -48,7 +50,6 @@ pub struct Listed {
     pub place: Cursor,
     pub id: OperationId,
     pub loaded: Result<Box<Loaded>, String>,
-    pub set_aside: Option<String>,
 }
 
 /// Which operations, and in which order. Everything that is set must hold.
@@ -296,6 +297,8 @@ pub struct KnownEffect {
     pub amount_minor: i64,
     pub currency: String,
     pub status: EffectStatus,
+    /// The provider's own word.
+    pub provider_status: String,
     pub created_at: Option<Timestamp>,
     pub last_seen_at: Timestamp,
 }
@@ -360,7 +363,7 @@ pub enum AlarmKind {
 /// An open alarm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alarm {
-    /// The account, or empty for the whole ledger.
+    /// What it is about: an account, `account/payment`, or nothing for the whole ledger.
     pub account: String,
     pub kind: AlarmKind,
     pub detail: String,

@@ -1,12 +1,10 @@
-//! One provider account at run time: its adapter, its policy, its pace, and whether it answers at all.
+//! One provider account at run time: its adapter, its policy, and whether it answers at all.
 
-use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use counterfoil_ledger::decide::Policy;
 use counterfoil_ledger::words::Speaker;
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::Semaphore;
 
 use crate::provider::Provider;
@@ -24,7 +22,6 @@ pub struct Account {
     pub policy: Policy,
     /// SHA-256 of the secret: a changed secret ends a pause.
     pub secret_digest: String,
-    pace: DefaultDirectRateLimiter,
     pub(super) slots: Arc<Semaphore>,
     breaker: Mutex<Breaker>,
 }
@@ -46,14 +43,12 @@ pub enum Turned {
 }
 
 impl Account {
-    /// Puts an account together. `rate_per_s` is at least 1.
-    pub fn new(provider: Arc<dyn Provider>, policy: Policy, secret_digest: String, rate_per_s: u32) -> Self {
-        let rate = NonZeroU32::new(rate_per_s).unwrap_or(NonZeroU32::MIN);
+    /// Puts an account together.
+    pub fn new(provider: Arc<dyn Provider>, policy: Policy, secret_digest: String) -> Self {
         Self {
             provider,
             policy,
             secret_digest,
-            pace: RateLimiter::direct(Quota::per_second(rate)),
             slots: Arc::new(Semaphore::new(AT_ONCE)),
             breaker: Mutex::default(),
         }
@@ -63,11 +58,6 @@ impl Account {
     pub fn speaker(&self) -> Speaker<'_> {
         let declaration = self.provider.declaration();
         Speaker { provider: declaration.name, exponents: declaration.exponents }
-    }
-
-    /// Waits for the account's turn.
-    pub async fn pace(&self) {
-        self.pace.until_ready().await;
     }
 
     /// How long until a look-up may be tried; `None`: now. While the account is down only the probe goes.

@@ -18,6 +18,7 @@ use counterfoil_ledger::window::{earlier, later};
 use jiff::Timestamp;
 use tokio::task::JoinHandle;
 
+use super::send::Sent;
 use super::{WorkError, Works};
 use crate::provider::Terms;
 use crate::store::{
@@ -155,23 +156,32 @@ impl Works {
         })
     }
 
-    async fn send_new(&self, new: Loaded, lease: &str) -> Result<(), WorkError> {
-        let intent = &new.operation.intent;
-        let circumstances = self.circumstances(intent, State::Authorized).await?;
-        let policy = &self.account(intent)?.policy;
-        let decision = decide(&new.operation, Seen::Timer, &self.sender(), policy, &circumstances)?;
-        let step = super::step_of(&decision, circumstances.now);
+    async fn send_new(&self, mut new: Loaded, lease: &str) -> Result<(), WorkError> {
         let id = new.operation.id.clone();
-        let sent = match decision.action {
-            Action::Send => self.send(new, decision, lease, Vec::new()).await?,
-            Action::LookUp | Action::Resend | Action::WaitUntil { .. } | Action::Rest => {
-                super::send::Sent::NotNow
+        let mut tries = 0;
+        let step = loop {
+            let intent = &new.operation.intent;
+            let circumstances = self.circumstances(intent, new.operation.facts.state).await?;
+            let policy = &self.account(intent)?.policy;
+            let decision = decide(&new.operation, Seen::Timer, &self.sender(), policy, &circumstances)?;
+            let step = super::step_of(&decision, circumstances.now);
+            if decision.action != Action::Send {
+                break step;
+            }
+            match self.send(new, decision, lease, Vec::new()).await? {
+                Sent::Ended(_) => return Ok(()),
+                Sent::NotNow => break step,
+                // Somebody asked again in between, or stopped it.
+                Sent::Overtaken => {
+                    tries += 1;
+                    match self.store.load(&id).await? {
+                        Some(fresh) if tries < TRIES => new = fresh,
+                        _ => break step,
+                    }
+                }
             }
         };
-        if let super::send::Sent::NotNow = sent {
-            self.store.reschedule(&id, lease, &step).await?;
-        }
-        Ok(())
+        Ok(self.store.reschedule(&id, lease, &step).await?)
     }
 
     /// Asked again: compared, written down, made due. Never sent.

@@ -34,9 +34,10 @@ impl Works {
             self.store.reschedule(&loaded.operation.id, lease, &Step { due_at: Some(at), reason }).await?;
             return Ok(None);
         }
-        account.pace().await;
-        let known: Vec<String> =
-            loaded.operation.facts.conclusion.hits.iter().map(|hit| hit.external_id.clone()).collect();
+        // Unclaimed ones too: one that has failed since doesn't stand in the way any more.
+        let conclusion = &loaded.operation.facts.conclusion;
+        let hits = conclusion.hits.iter().map(|hit| &hit.external_id);
+        let known: Vec<String> = hits.chain(&conclusion.unclaimed_equal).cloned().collect();
         let started_at = self.store.now().await?;
         let report = account.provider.look_up(intent, &known, started_at).await;
         let look_up = &report.look_up;

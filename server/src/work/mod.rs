@@ -31,12 +31,14 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::store::{Step, Store, StoreError};
+use crate::store::{Clock, Step, Store, StoreError};
 pub use account::Account;
 
 /// What the verbs work with: one per process, shared.
 pub struct Works {
     pub store: Arc<dyn Store>,
+    /// The offset that a test puts on the store's time; none in production.
+    pub clock: Clock,
     pub namespace: Namespace,
     pub accounts: BTreeMap<AccountName, Account>,
     pub kinds: BTreeMap<KindName, Kind>,

@@ -1,7 +1,6 @@
 //! The shop's word on an order comes in.
 
-use counterfoil_ledger::balance::Holder;
-use counterfoil_ledger::money::Currency;
+use counterfoil_ledger::balance::held_minor;
 
 use super::{WorkError, Works};
 use crate::store::{AlarmKind, OrderPut, OrderSnapshot};
@@ -19,27 +18,21 @@ impl Works {
         if !matches!(put, OrderPut::New | OrderPut::Replaced) {
             return Ok(put);
         }
-        if let Some(sheet) = self.store.payment(&account, &payment).await?
-            && sheet.is_blocked()
-        {
-            let detail = format!(
-                "payment {payment}: more is held than was captured ({} > {} minor units of {}); nothing is sent on it",
-                held(&sheet.holders).saturating_add(sheet.foreign_minor()),
-                sheet.captured_minor,
-                code(sheet.currency),
-            );
-            if self.store.raise_alarm(account.as_str(), AlarmKind::CapturedBelowHeld, &detail, now).await? {
-                tracing::error!(account = %account, payment, "captured was lowered below what is held");
-            }
+        let Some(sheet) = self.store.payment(&account, &payment).await? else { return Ok(put) };
+        let subject = format!("{account}/{payment}");
+        if !sheet.is_blocked() {
+            self.store.clear_alarm(&subject, AlarmKind::CapturedBelowHeld, now).await?;
+            return Ok(put);
+        }
+        let detail = format!(
+            "more is held than was captured ({} > {} minor units of {}); nothing is sent on this payment",
+            held_minor(&sheet.holders).saturating_add(sheet.foreign_minor()),
+            sheet.captured_minor,
+            sheet.currency,
+        );
+        if self.store.raise_alarm(&subject, AlarmKind::CapturedBelowHeld, &detail, now).await? {
+            tracing::error!(account = %account, payment, "captured was lowered below what is held");
         }
         Ok(put)
     }
-}
-
-fn held(holders: &[Holder]) -> i64 {
-    counterfoil_ledger::balance::held_minor(holders)
-}
-
-fn code(currency: Currency) -> String {
-    currency.code().to_owned()
 }

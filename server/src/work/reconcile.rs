@@ -16,7 +16,7 @@ use crate::store::{AlarmKind, Change, LeaseRule, Loaded, StoreError, Written};
 impl Works {
     /// Works on one claimed row and gives the lease back. Never fails the sweep: what goes wrong is logged once, here.
     pub(super) async fn reconcile(&self, id: &OperationId, lease: &str) {
-        match self.reconcile_row(id, lease).await {
+        match Box::pin(self.reconcile_row(id, lease)).await {
             Ok(()) => {}
             Err(WorkError::Store(error @ StoreError::Unreadable { .. })) => {
                 self.poison(id, &error.to_string()).await
@@ -41,12 +41,14 @@ impl Works {
         let circumstances = self.circumstances(intent, loaded.operation.facts.state).await?;
         let policy = &self.account(intent)?.policy;
         let decision = decide(&loaded.operation, Seen::Timer, &self.reconciler(), policy, &circumstances)?;
-        let asked = loaded.look_up_asked_at.is_some() && policy.offers_look_up && can_be_looked_up(&decision);
+        let asked = was_asked(&loaded) && policy.offers_look_up && can_be_looked_up(&decision);
         match decision.action {
-            Action::Send | Action::Resend => self.send_or_wait(loaded, decision, lease, Vec::new()).await,
-            Action::LookUp => self.look_up_and_act(loaded, decision, lease).await,
+            Action::Send | Action::Resend => {
+                Box::pin(self.send_or_wait(loaded, decision, lease, Vec::new())).await
+            }
+            Action::LookUp => Box::pin(self.look_up_and_act(loaded, decision, lease)).await,
             Action::WaitUntil { .. } | Action::Rest if asked => {
-                self.look_up_and_act(loaded, decision, lease).await
+                Box::pin(self.look_up_and_act(loaded, decision, lease)).await
             }
             Action::WaitUntil { .. } | Action::Rest if decision.findings.is_empty() => {
                 Ok(self.store.reschedule(id, lease, &step_of(&decision, circumstances.now)).await?)
@@ -122,7 +124,7 @@ impl Works {
     ) -> Result<(), WorkError> {
         let id = loaded.operation.id.clone();
         let mut step = loaded.step.clone();
-        if let Sent::NotNow = self.send(loaded, decision, lease, seen_on_payment).await? {
+        if let Sent::NotNow | Sent::Overtaken = self.send(loaded, decision, lease, seen_on_payment).await? {
             let now = self.store.now().await?;
             step.due_at = Some(counterfoil_ledger::window::later(now, std::time::Duration::from_secs(5)));
             self.store.reschedule(&id, lease, &step).await?;
@@ -141,6 +143,12 @@ impl Works {
             tracing::error!(operation = %id, error = %error, "the row couldn't be set aside");
         }
     }
+}
+
+/// Whether somebody asked for a look-up that hasn't been made since.
+fn was_asked(loaded: &Loaded) -> bool {
+    let last = loaded.operation.facts.last_look_up;
+    loaded.look_up_asked_at.is_some_and(|asked| last.is_none_or(|last| last.started_at < asked))
 }
 
 fn can_be_looked_up(decision: &Decision) -> bool {

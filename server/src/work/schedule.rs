@@ -12,7 +12,7 @@ use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
 
 use super::{WorkError, Works};
 use crate::config::Schedule;
-use crate::store::{AlarmKind, Claim, Run};
+use crate::store::{AlarmKind, Claim, LedgerAct, Run};
 
 /// The job's name in `runs` and on the desk.
 pub const RECONCILE: &str = "reconcile";
@@ -51,9 +51,11 @@ impl Bell {
 impl Works {
     /// Works until told to stop: one loop, one pass at a time, rows side by side within it.
     pub async fn run(self: Arc<Self>, mut rings: watch::Receiver<u64>) {
+        let mut offset_s = 0;
         loop {
             let rung = rings.has_changed().unwrap_or(false);
             rings.mark_unchanged();
+            self.chain_test_clock(&mut offset_s).await;
             let wait = match self.pass(rung).await {
                 Ok(wait) => wait,
                 Err(error) => {
@@ -111,6 +113,24 @@ impl Works {
         // Where there is no room, the end of a row's work wakes the loop.
         let soonest = Duration::from_millis(if crowded { 500 } else { 20 });
         Ok(wait.clamp(soonest, IDLE))
+    }
+
+    /// A test clock that was moved stands in the chain for ever.
+    async fn chain_test_clock(&self, chained_s: &mut i64) {
+        let offset_s = self.clock.offset_s();
+        if offset_s == *chained_s {
+            return;
+        }
+        let chained = async {
+            let now = self.store.now().await?;
+            self.store.chain_act(LedgerAct::TestClock { offset_s }, now).await
+        };
+        match chained.await {
+            Ok(()) => *chained_s = offset_s,
+            Err(error) => {
+                tracing::error!(error = %error, "a move of the test clock couldn't be written down")
+            }
+        }
     }
 
     /// A clock that went back makes resends wait; somebody must hear of it.

@@ -24,8 +24,10 @@ use crate::store::{AlarmKind, Change, LeaseRule, Loaded, Step, StoreError, Writt
 pub enum Sent {
     /// It was marked, sent, and its end stands.
     Ended(Box<Decision>),
-    /// Nothing left: the account is paused, or somebody else was faster.
+    /// Nothing left: the account is paused, or we are going down.
     NotNow,
+    /// Nothing left: somebody else wrote first, or has the lease.
+    Overtaken,
 }
 
 impl Works {
@@ -44,14 +46,14 @@ impl Works {
         if self.stopping.is_cancelled() || !self.may_write(account, &loaded).await? {
             return Ok(Sent::NotNow);
         }
-        account.pace().await;
+        account.provider.pace().await;
         // Before the database's time is taken: our deadline is never later than the one others reckon with.
         let deadline = Instant::now() + account.policy.send_timeout;
         let client_request_id = Uuid::new_v4().to_string();
         let Some(marked) =
             self.mark(account, &loaded, decision, lease, &client_request_id, seen_on_payment).await?
         else {
-            return Ok(Sent::NotNow);
+            return Ok(Sent::Overtaken);
         };
         let number = marked.operation.facts.attempts.last().map_or(1, |attempt| attempt.number);
         let report = account.provider.send(&marked.operation.intent, &client_request_id, deadline).await;

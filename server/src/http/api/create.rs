@@ -21,6 +21,8 @@ use crate::work::authorize::{Answer, Ask};
 
 const WAIT_DEFAULT: Duration = Duration::from_secs(3);
 const WAIT_MAX_S: u64 = 5;
+/// After that the caller is told that it may be recorded. Below the time within which anything is answered.
+const RECORDED_WITHIN: Duration = Duration::from_secs(12);
 
 /// What is asked for.
 #[derive(ToSchema)]
@@ -76,7 +78,9 @@ pub(super) async fn create(
     // Recording and sending go on when the caller hangs up.
     let (works, own) = (shared.works.clone(), ask.clone());
     let recording = shared.works.tasks.spawn(async move { works.authorize(own).await });
-    let answer = recording.await.map_err(|_| Problem::recording_unknown())??;
+    let recorded = tokio::time::timeout(RECORDED_WITHIN, recording).await;
+    let answer =
+        recorded.map_err(|_| Problem::recording_unknown())?.map_err(|_| Problem::recording_unknown())??;
     match answer {
         Answer::New(new, sending) => {
             let mut loaded = *new;

@@ -17,6 +17,7 @@ use utoipa_axum::routes;
 use utoipa_swagger_ui::SwaggerUi;
 
 use super::{Problem, Shared};
+pub(crate) use view::OperationView;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -41,7 +42,7 @@ impl utoipa::Modify for Bearer {
 }
 
 /// The machine interface with its document and its browser.
-pub(super) fn router(shared: Shared) -> Router<Shared> {
+pub(super) fn router() -> Router<Shared> {
     let (router, document) = OpenApiRouter::<Shared>::with_openapi(Document::openapi())
         .routes(routes!(create::create, operations::list))
         .routes(routes!(operations::get))
@@ -52,7 +53,6 @@ pub(super) fn router(shared: Shared) -> Router<Shared> {
         .routes(routes!(operations::look_up))
         .routes(routes!(orders::put, orders::get))
         .split_for_parts();
-    let _ = shared;
     router
         .merge(SwaggerUi::new("/v1/docs").url("/v1/openapi.json", document))
         .route("/v1/{*rest}", axum::routing::any(|| async { Problem::not_found("address under /v1") }))

@@ -1,4 +1,5 @@
 //! Reading operations, and the two things that may be asked of one: stop, and look now.
+#![allow(unused_qualifications, reason = "utoipa writes the path of a parameter struct out")]
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -51,6 +52,7 @@ pub(super) struct OperationPage {
 }
 
 /// List operations, newest first.
+
 #[utoipa::path(get, path = "/v1/operations", params(ListQuery), security(("token" = [])),
     responses((status = 200, body = OperationPage), (status = 422, body = Problem)))]
 pub(super) async fn list(

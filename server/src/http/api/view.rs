@@ -50,7 +50,7 @@ pub(super) struct Link {
 
 /// An operation.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub(super) struct OperationView {
+pub(crate) struct OperationView {
     /// The Operation ID.
     #[schema(example = "refund-1043-li_2")]
     id: String,
@@ -64,7 +64,7 @@ pub(super) struct OperationView {
     /// `failed` after it had been `confirmed`.
     bounced: bool,
     /// What is known, what isn't, what happens by itself, and what not to do.
-    message: String,
+    pub(crate) message: String,
     /// What the customer may be told.
     #[schema(value_type = String, example = "in_progress")]
     claim: Claim,
@@ -113,7 +113,7 @@ pub(super) fn next_check_at(loaded: &Loaded) -> Option<Timestamp> {
 
 impl OperationView {
     /// `None`: the configuration no longer has the account, so that amounts can't be shown.
-    pub(super) fn of(works: &Works, loaded: &Loaded, replayed: bool) -> Option<Self> {
+    pub(crate) fn of(works: &Works, loaded: &Loaded, replayed: bool) -> Option<Self> {
         let operation = &loaded.operation;
         let facts = &operation.facts;
         let subject = &facts.subject;

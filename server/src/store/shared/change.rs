@@ -59,7 +59,6 @@ pub(in super::super) async fn write(conn: &mut Connection, change: &Change) -> R
         "UPDATE operations SET facts = $1, state = $2, version = $3, seq = $4, head = $5, holds = $6, external_id = $7,
              incidents = $8, state_since = $9, window_closes_at = $10, updated_at = $11, due_at = CASE WHEN CAST($13 AS TEXT) IS NULL THEN due_at ELSE $12 END,
              reason = COALESCE($13, reason),
-             look_up_asked_at = CASE WHEN lease_token = $14 THEN NULL ELSE look_up_asked_at END,
              lease_until = CASE WHEN lease_token = $14 THEN NULL ELSE lease_until END,
              lease_token = CASE WHEN lease_token = $14 THEN NULL ELSE lease_token END
          WHERE id = $15 AND seq = $16 AND head = $17
@@ -167,10 +166,11 @@ async fn save_effect(
 ) -> Result<(), StoreError> {
     sqlx::query(
         "INSERT INTO effects (account, external_id, target, operation_id, marker, amount, currency, status, created_at,
-             first_seen_at, last_seen_at)
-         VALUES ($1, $2, $3, (SELECT id FROM operations WHERE marker = $4 AND account = $1), $4, $5, $6, $7, $8, $9, $9)
+             provider_status, first_seen_at, last_seen_at)
+         VALUES ($1, $2, $3, (SELECT id FROM operations WHERE marker = $4 AND account = $1), $4, $5, $6, $7, $8, $10, $9, $9)
          ON CONFLICT (account, external_id) DO UPDATE SET operation_id = excluded.operation_id, marker = excluded.marker,
-             amount = excluded.amount, status = excluded.status, last_seen_at = excluded.last_seen_at",
+             amount = excluded.amount, status = excluded.status, provider_status = excluded.provider_status,
+             last_seen_at = excluded.last_seen_at",
     )
     .bind(operation.intent.account.as_str())
     .bind(&effect.external_id)
@@ -181,6 +181,7 @@ async fn save_effect(
     .bind(status_label(effect.status))
     .bind(effect.created_at.map(to_us))
     .bind(to_us(now))
+    .bind(&effect.provider_status)
     .execute(conn)
     .await
     .map_err(StoreError::at("note effect"))?;
@@ -202,7 +203,7 @@ pub(in super::super) async fn reschedule(
     step: &Step,
 ) -> Result<(), StoreError> {
     sqlx::query(
-        "UPDATE operations SET due_at = $1, reason = $2, look_up_asked_at = NULL, lease_token = NULL, lease_until = NULL
+        "UPDATE operations SET due_at = $1, reason = $2, lease_token = NULL, lease_until = NULL
          WHERE id = $3 AND lease_token = $4",
     )
     .bind(step.due_at.map(to_us))

@@ -34,7 +34,7 @@ pub(in super::super) async fn ask_look_up(
 ) -> Result<bool, StoreError> {
     let updated = sqlx::query(
         "UPDATE operations SET look_up_asked_at = $1, due_at = $1
-         WHERE id = $2 AND set_aside IS NULL AND (look_up_asked_at IS NULL OR look_up_asked_at <= $3)
+         WHERE id = $2 AND set_aside IS NULL AND (look_up_asked_at IS NULL OR look_up_asked_at <= $3 OR look_up_asked_at > $1)
            AND state IN ('unknown', 'pending', 'escalated', 'confirmed')",
     )
     .bind(to_us(now))

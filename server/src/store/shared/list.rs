@@ -17,6 +17,8 @@ const WITH_PERSON: &str =
     "(state IN ('escalated', 'awaiting_approval') OR incidents > 0 OR set_aside IS NOT NULL)";
 
 type Builder = QueryBuilder<engine::Engine>;
+/// Writes a condition.
+type Push = fn(&mut Builder, Limits);
 
 fn push_window(query: &mut Builder, limits: Limits) {
     query
@@ -136,7 +138,6 @@ pub(in super::super) async fn list(
                     key: row.try_get("sort_key").map_err(StoreError::at(step))?,
                     ordinal: row.try_get("ordinal").map_err(StoreError::at(step))?,
                 },
-                set_aside: row.try_get("set_aside").map_err(StoreError::at(step))?,
                 loaded: match loaded(row) {
                     Ok(loaded) => Ok(Box::new(loaded)),
                     Err(error @ StoreError::Failed { .. }) => return Err(error),
@@ -151,7 +152,7 @@ pub(in super::super) async fn list(
 pub(in super::super) async fn tally(conn: &mut Connection, limits: Limits) -> Result<Tally, StoreError> {
     let step = "count what is open";
     let mut query = Builder::new("SELECT state, COUNT(*) AS n, ");
-    let sums: [(fn(&mut Builder, Limits), &str); 3] =
+    let sums: [(Push, &str); 3] =
         [(push_attention, "attention"), (push_window, "window_closing"), (push_pending, "pending_too_long")];
     for (push, name) in sums {
         query.push("CAST(SUM(CASE WHEN ");

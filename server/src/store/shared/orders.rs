@@ -193,7 +193,7 @@ async fn effects(
 ) -> Result<Vec<KnownEffect>, StoreError> {
     let step = "read effects";
     let rows = sqlx::query(
-        "SELECT external_id, operation_id, marker, amount, currency, status, created_at, last_seen_at FROM effects
+        "SELECT external_id, operation_id, marker, amount, currency, status, provider_status, created_at, last_seen_at FROM effects
          WHERE account = $1 AND target = $2 ORDER BY first_seen_at, external_id",
     )
     .bind(account)
@@ -221,6 +221,7 @@ async fn effects(
                 amount_minor: row.try_get("amount").map_err(StoreError::at(step))?,
                 currency: row.try_get("currency").map_err(StoreError::at(step))?,
                 status,
+                provider_status: row.try_get("provider_status").map_err(StoreError::at(step))?,
                 created_at: row
                     .try_get::<Option<i64>, _>("created_at")
                     .map_err(StoreError::at(step))?

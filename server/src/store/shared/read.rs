@@ -48,6 +48,7 @@ pub(super) fn loaded(row: &Row) -> Result<Loaded, StoreError> {
         step: Step { due_at: time("due_at")?, reason: serde_json::from_str(&text("reason")?).map_err(bad)? },
         lease: lease_token.zip(lease_until),
         look_up_asked_at: time("look_up_asked_at")?,
+        set_aside: row.try_get("set_aside").map_err(StoreError::at(step))?,
     })
 }
 

@@ -157,5 +157,6 @@ async fn insert(conn: &mut Connection, place: &Place, new: NewOperation) -> Resu
         step: new.step,
         lease: new.lease,
         look_up_asked_at: None,
+        set_aside: None,
     })
 }
