@@ -170,6 +170,7 @@ CREATE TABLE runs (
     found       INTEGER NOT NULL
 ) STRICT;
 
+-- Append-only. An INSERT OR REPLACE removes without asking the triggers for DELETE, so it is refused too.
 CREATE TRIGGER entries_no_update BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END;
 CREATE TRIGGER entries_no_delete BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END;
 CREATE TRIGGER chain_no_update BEFORE UPDATE ON chain BEGIN SELECT RAISE(ABORT, 'chain is append-only'); END;
@@ -178,3 +179,9 @@ CREATE TRIGGER bodies_no_update BEFORE UPDATE ON bodies BEGIN SELECT RAISE(ABORT
 CREATE TRIGGER operations_no_delete BEFORE DELETE ON operations BEGIN SELECT RAISE(ABORT, 'operations are never removed'); END;
 CREATE TRIGGER operations_fixed BEFORE UPDATE OF id, base_id, kind, revision, order_id, account, target, amount, currency, marker, intent, intent_hash, created_at
     ON operations BEGIN SELECT RAISE(ABORT, 'what an operation is never changes'); END;
+CREATE TRIGGER entries_no_replace BEFORE INSERT ON entries WHEN EXISTS (SELECT 1 FROM entries WHERE operation_id = NEW.operation_id AND seq = NEW.seq)
+    BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END;
+CREATE TRIGGER chain_no_replace BEFORE INSERT ON chain WHEN EXISTS (SELECT 1 FROM chain WHERE seq = NEW.seq)
+    BEGIN SELECT RAISE(ABORT, 'chain is append-only'); END;
+CREATE TRIGGER operations_no_replace BEFORE INSERT ON operations WHEN EXISTS (SELECT 1 FROM operations WHERE id = NEW.id OR marker = NEW.marker OR ordinal = NEW.ordinal)
+    BEGIN SELECT RAISE(ABORT, 'operations are never removed'); END;

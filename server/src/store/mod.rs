@@ -4,8 +4,10 @@
 //! Reads and statements are shared between the engines (`shared/`, compiled once for each); connections, locks and commits are
 //! not. Nothing here is retried behind the caller's back.
 
+mod chain;
 mod clock;
 mod model;
+pub mod postgres;
 pub mod sqlite;
 
 use std::sync::Arc;
@@ -15,9 +17,26 @@ use async_trait::async_trait;
 use counterfoil_ledger::chain::Sealed;
 use counterfoil_ledger::identity::{AccountName, KindName, Namespace, OperationId};
 use jiff::Timestamp;
+use secrecy::ExposeSecret as _;
 
+use crate::config::DatabaseUrl;
+
+pub use chain::{LedgerAct, RawAct, RawRow};
 pub use clock::Clock;
 pub use model::*;
+
+/// Opens the ledger that a configuration names, and migrates it unless told not to.
+///
+/// # Errors
+/// [`StoreError`]: it can't be opened, or it is another version's.
+pub async fn open(database: &DatabaseUrl, clock: Clock, migrate: bool) -> Result<Arc<dyn Store>, StoreError> {
+    Ok(match database {
+        DatabaseUrl::Sqlite(file) => Arc::new(sqlite::SqliteStore::open(file, clock, migrate).await?),
+        DatabaseUrl::Postgres(url) => {
+            Arc::new(postgres::PostgresStore::open(url.expose_secret(), clock, migrate).await?)
+        }
+    })
+}
 
 /// Why the store couldn't.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use counterfoil_ledger::balance::Holder;
-use counterfoil_ledger::chain::{Link, Sealed};
+use counterfoil_ledger::chain::Link;
 use counterfoil_ledger::decide::Reason;
 use counterfoil_ledger::entry::Entered;
 use counterfoil_ledger::evidence::{EffectSeen, EffectStatus};
@@ -39,6 +39,7 @@ pub struct Loaded {
     pub head: Link,
     pub step: Step,
     pub lease: Option<(String, Timestamp)>,
+    /// A look-up that was asked for and hasn't been made since.
     pub look_up_asked_at: Option<Timestamp>,
     /// Taken out of the work, and why.
     pub set_aside: Option<String>,
@@ -50,6 +51,20 @@ pub struct Listed {
     pub place: Cursor,
     pub id: OperationId,
     pub loaded: Result<Box<Loaded>, String>,
+    pub set_aside: Option<String>,
+    pub plain: Plain,
+}
+
+/// What a row's columns say by themselves, for one whose history can't be read.
+#[derive(Debug, Clone)]
+pub struct Plain {
+    pub kind: String,
+    pub order: String,
+    pub account: String,
+    pub state: String,
+    pub amount_minor: i64,
+    pub currency: String,
+    pub updated_at: Timestamp,
 }
 
 /// Which operations, and in which order. Everything that is set must hold.
@@ -378,39 +393,4 @@ pub struct Run {
     pub finished_at: Option<Timestamp>,
     /// Rows it worked on.
     pub found: u64,
-}
-
-/// An act on the whole ledger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", content = "body", rename_all = "snake_case")]
-pub enum LedgerAct {
-    NamespaceFixed { namespace: String },
-    KindFixed { kind: String, identity: Vec<String> },
-    OperationRecorded { operation: OperationId, intent_hash: IntentHash },
-    PersonAdded { person: String, name: String, role: Role },
-    TokenAdded { token: String, owner: String, scopes: Vec<String> },
-    TestClock { offset_s: i64 },
-}
-
-/// A row of the ledger-wide chain as it stands.
-#[derive(Debug, Clone)]
-pub struct RawAct {
-    pub seq: i64,
-    pub label: String,
-    pub at: i64,
-    pub actor: String,
-    pub body: String,
-    pub hash: String,
-}
-
-/// An operation's row as it stands: every chained or derived column by name, and its entries.
-#[derive(Debug, Clone)]
-pub struct RawRow {
-    pub intent: String,
-    pub intent_hash: String,
-    pub facts: String,
-    pub head: String,
-    /// The columns that follow from intent and facts, as text.
-    pub columns: BTreeMap<&'static str, Option<String>>,
-    pub entries: Result<Vec<Sealed>, String>,
 }

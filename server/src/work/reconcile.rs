@@ -41,7 +41,7 @@ impl Works {
         let circumstances = self.circumstances(intent, loaded.operation.facts.state).await?;
         let policy = &self.account(intent)?.policy;
         let decision = decide(&loaded.operation, Seen::Timer, &self.reconciler(), policy, &circumstances)?;
-        let asked = was_asked(&loaded) && policy.offers_look_up && can_be_looked_up(&decision);
+        let asked = loaded.look_up_asked_at.is_some() && policy.offers_look_up && can_be_looked_up(&decision);
         match decision.action {
             Action::Send | Action::Resend => {
                 Box::pin(self.send_or_wait(loaded, decision, lease, Vec::new())).await
@@ -143,12 +143,6 @@ impl Works {
             tracing::error!(operation = %id, error = %error, "the row couldn't be set aside");
         }
     }
-}
-
-/// Whether somebody asked for a look-up that hasn't been made since.
-fn was_asked(loaded: &Loaded) -> bool {
-    let last = loaded.operation.facts.last_look_up;
-    loaded.look_up_asked_at.is_some_and(|asked| last.is_none_or(|last| last.started_at < asked))
 }
 
 fn can_be_looked_up(decision: &Decision) -> bool {

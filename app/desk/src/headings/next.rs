@@ -66,6 +66,7 @@ impl Case<'_> {
                 next.push(Message::NextStoredFailure);
                 next.push(self.next_look_up());
             }
+            Reason::WaitsForEvidence => next.push(Message::NextWaitsForEvidence { provider: provider() }),
             Reason::AtProvider => next.push(match self.coming_due() {
                 Some(at) => Message::NextReadAgainAt { at },
                 None => Message::NextReadAgainNow,

@@ -234,6 +234,9 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::NextResendWaitsForPayment => {
             "A resend waits: less was captured on this payment than operations hold."
         }
+        M::NextWaitsForEvidence { .. } => {
+            "{provider} offers no look-up and nothing is sent again: its word is waited for, then a person decides."
+        }
         M::NextStoredFailure => {
             "No resend: the provider keeps its failure under this key and would only return it again."
         }
@@ -339,6 +342,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::ShortResendWaitsForClock => "resend waits: clock behind",
         M::ShortResendWaitsForAccount => "resend waits: account paused",
         M::ShortResendWaitsForPayment => "resend waits: less captured than held",
+        M::ShortWaitsForEvidence => "no look-up, no resend; waits for the provider's word",
         M::ShortStoredFailure => "stored failure; looks up, never resends",
         M::ShortAtProvider => "provider has not finished",
         M::ShortWatched => "watched: a bank may return it",

@@ -215,6 +215,7 @@ messages! {
     NextResendWaitsForAccount { account };
     NextResendWaitsForPayment;
     NextStoredFailure;
+    NextWaitsForEvidence { provider };
     NextToPersonAt { at };
     NextReadAgainAt { at };
     NextReadAgainNow;
@@ -298,6 +299,7 @@ messages! {
     ShortResendWaitsForAccount;
     ShortResendWaitsForPayment;
     ShortStoredFailure;
+    ShortWaitsForEvidence;
     ShortAtProvider;
     ShortWatched;
     ShortSettled;

@@ -179,6 +179,7 @@ pub(crate) fn reason_short(reason: Reason, bounced: bool) -> Message {
         Reason::ResendWaitsForClock => Message::ShortResendWaitsForClock,
         Reason::ResendWaitsForAccount => Message::ShortResendWaitsForAccount,
         Reason::ResendWaitsForPayment => Message::ShortResendWaitsForPayment,
+        Reason::WaitsForEvidence => Message::ShortWaitsForEvidence,
         Reason::StoredFailureReplays => Message::ShortStoredFailure,
         Reason::AtProvider => Message::ShortAtProvider,
         Reason::WatchedForBounce => Message::ShortWatched,

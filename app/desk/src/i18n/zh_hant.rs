@@ -206,6 +206,9 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::NextResendWaitsForClock => "重送暫緩：系統時鐘落後帳本中的最新時間。",
         M::NextResendWaitsForAccount { .. } => "重送暫緩：{account} 已暫停。",
         M::NextResendWaitsForPayment => "重送暫緩：這筆付款的實收金額，已低於各操作保留的金額。",
+        M::NextWaitsForEvidence { .. } => {
+            "{provider} 不提供查詢，也不再重送；等待服務商通知，時限一到轉人工判定。"
+        }
         M::NextStoredFailure => "不會重送：服務商以這把冪等鍵存下了失敗結果，再送只會得到同樣的回覆。",
         M::NextToPersonAt { .. } => "最晚於 {at} 轉人工判定。",
         M::NextReadAgainAt { .. } => "將於 {at} 再次查詢狀態。",
@@ -291,6 +294,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::ShortResendWaitsForClock => "重送暫緩：時鐘落後",
         M::ShortResendWaitsForAccount => "重送暫緩：帳號已暫停",
         M::ShortResendWaitsForPayment => "重送暫緩：實收低於保留金額",
+        M::ShortWaitsForEvidence => "無法查詢也不重送；等待服務商通知",
         M::ShortStoredFailure => "失敗結果已存下；只查詢，不重送",
         M::ShortAtProvider => "服務商尚未完成",
         M::ShortWatched => "持續留意：銀行可能退回",

@@ -9,10 +9,11 @@ use counterfoil_desk::{
     PaymentEffect, Provider, Related, Relation, Run,
 };
 use counterfoil_ledger::chain::open;
-use counterfoil_ledger::decide::Policy;
+use counterfoil_ledger::decide::{Policy, Reason};
 use counterfoil_ledger::entry::Hold;
 use counterfoil_ledger::evidence::EffectSeen;
 use counterfoil_ledger::identity::{AccountName, OperationId};
+use counterfoil_ledger::money::{ExponentTable, Money};
 use counterfoil_ledger::window::{earlier, later};
 use jiff::Timestamp;
 
@@ -107,11 +108,30 @@ impl Reader<'_> {
     }
 }
 
-fn row(
-    listed: Listed,
-    exponents: impl Fn(&AccountName) -> Option<counterfoil_ledger::money::ExponentTable>,
-) -> Option<OperationRow> {
-    let loaded = listed.loaded.ok()?;
+/// A row of the list. One whose history can't be read is shown by what its columns say.
+fn row(listed: Listed, exponents: impl Fn(&AccountName) -> Option<ExponentTable>) -> Option<OperationRow> {
+    let Ok(loaded) = listed.loaded else {
+        let Listed { id, set_aside, plain, .. } = listed;
+        let account: AccountName = plain.account.parse().ok()?;
+        return Some(OperationRow {
+            id,
+            state: plain.state.parse().ok()?,
+            bounced: false,
+            kind: plain.kind.parse().ok()?,
+            order: plain.order,
+            money: Money::new(plain.amount_minor, plain.currency.parse().ok()?).ok()?,
+            exponents: exponents(&account)?,
+            account,
+            external_id: None,
+            attempts: 0,
+            window_closes_at: None,
+            reason: Reason::StillWithPerson,
+            due_at: None,
+            updated_at: plain.updated_at,
+            incidents: 0,
+            set_aside: Some(set_aside.unwrap_or_else(|| "it can't be read".to_owned())),
+        });
+    };
     let operation = &loaded.operation;
     let facts = &operation.facts;
     Some(OperationRow {
@@ -130,7 +150,7 @@ fn row(
         due_at: loaded.step.due_at,
         updated_at: facts.updated_at,
         incidents: u32::try_from(facts.incidents.len()).unwrap_or(u32::MAX),
-        set_aside: loaded.set_aside.clone(),
+        set_aside: listed.set_aside,
     })
 }
 

@@ -8,7 +8,7 @@ use counterfoil_ledger::intent::canonical;
 use counterfoil_ledger::operation::Operation;
 use jiff::Timestamp;
 
-use super::{Connection, unreadable};
+use super::{Connection, query, unreadable};
 use crate::store::clock::to_us;
 use crate::store::{Change, LeaseRule, Step, StoreError, Written};
 
@@ -46,7 +46,7 @@ impl Head {
     }
 }
 
-pub(in super::super) async fn write(conn: &mut Connection, change: &Change) -> Result<Written, StoreError> {
+pub(super) async fn write(conn: &mut Connection, change: &Change) -> Result<Written, StoreError> {
     let id = &change.after.id;
     let (sealed, link) = seal_all(id, &change.head, &change.entries)?;
     let head = Head::of(&change.after)?;
@@ -55,10 +55,10 @@ pub(in super::super) async fn write(conn: &mut Connection, change: &Change) -> R
         LeaseRule::Held(token) => (Some(token.as_str()), None),
         LeaseRule::GivenBack(token) => (None, Some(token.as_str())),
     };
-    let updated = sqlx::query(
+    let updated = query(
         "UPDATE operations SET facts = $1, state = $2, version = $3, seq = $4, head = $5, holds = $6, external_id = $7,
-             incidents = $8, state_since = $9, window_closes_at = $10, updated_at = $11, due_at = CASE WHEN CAST($13 AS TEXT) IS NULL THEN due_at ELSE $12 END,
-             reason = COALESCE($13, reason),
+             incidents = $8, state_since = $9, window_closes_at = $10, updated_at = $11,
+             due_at = CASE WHEN CAST($13 AS TEXT) IS NULL THEN due_at ELSE $12 END, reason = COALESCE($13, reason),
              lease_until = CASE WHEN lease_token = $14 THEN NULL ELSE lease_until END,
              lease_token = CASE WHEN lease_token = $14 THEN NULL ELSE lease_token END
          WHERE id = $15 AND seq = $16 AND head = $17
@@ -93,7 +93,10 @@ pub(in super::super) async fn write(conn: &mut Connection, change: &Change) -> R
     for (digest, bytes) in &change.bodies {
         save_body(conn, digest, bytes, change.now).await?;
     }
-    for effect in &change.effects {
+    // In one order everywhere, so that two who saw the same effects don't wait for each other.
+    let mut effects: Vec<&EffectSeen> = change.effects.iter().collect();
+    effects.sort_by(|one, other| one.external_id.cmp(&other.external_id));
+    for effect in effects {
         save_effect(conn, &change.after, effect, change.now).await?;
     }
     Ok(Written::Done(link))
@@ -124,7 +127,7 @@ pub(super) async fn insert_entries(
     sealed: &[Sealed],
 ) -> Result<(), StoreError> {
     for row in sealed {
-        sqlx::query("INSERT INTO entries (operation_id, seq, type, at, actor, body, hash) VALUES ($1, $2, $3, $4, $5, $6, $7)")
+        query("INSERT INTO entries (operation_id, seq, type, at, actor, body, hash) VALUES ($1, $2, $3, $4, $5, $6, $7)")
             .bind(id.as_str())
             .bind(i64::try_from(row.seq).unwrap_or(i64::MAX))
             .bind(&row.label)
@@ -145,15 +148,13 @@ async fn save_body(
     bytes: &[u8],
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    sqlx::query(
-        "INSERT INTO bodies (digest, bytes, saved_at) VALUES ($1, $2, $3) ON CONFLICT (digest) DO NOTHING",
-    )
-    .bind(digest)
-    .bind(bytes)
-    .bind(to_us(now))
-    .execute(conn)
-    .await
-    .map_err(StoreError::at("save raw answer"))?;
+    query("INSERT INTO bodies (digest, bytes, saved_at) VALUES ($1, $2, $3) ON CONFLICT (digest) DO NOTHING")
+        .bind(digest)
+        .bind(bytes)
+        .bind(to_us(now))
+        .execute(conn)
+        .await
+        .map_err(StoreError::at("save raw answer"))?;
     Ok(())
 }
 
@@ -164,7 +165,7 @@ async fn save_effect(
     effect: &EffectSeen,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "INSERT INTO effects (account, external_id, target, operation_id, marker, amount, currency, status, created_at,
              provider_status, first_seen_at, last_seen_at)
          VALUES ($1, $2, $3, (SELECT id FROM operations WHERE marker = $4 AND account = $1), $4, $5, $6, $7, $8, $10, $9, $9)
@@ -196,13 +197,13 @@ pub(super) fn status_label(status: EffectStatus) -> &'static str {
     }
 }
 
-pub(in super::super) async fn reschedule(
+pub(super) async fn reschedule(
     conn: &mut Connection,
     id: &OperationId,
     lease: &str,
     step: &Step,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "UPDATE operations SET due_at = $1, reason = $2, lease_token = NULL, lease_until = NULL
          WHERE id = $3 AND lease_token = $4",
     )
@@ -216,12 +217,8 @@ pub(in super::super) async fn reschedule(
     Ok(())
 }
 
-pub(in super::super) async fn set_aside(
-    conn: &mut Connection,
-    id: &OperationId,
-    why: &str,
-) -> Result<(), StoreError> {
-    sqlx::query("UPDATE operations SET set_aside = $1, lease_token = NULL, lease_until = NULL WHERE id = $2")
+pub(super) async fn set_aside(conn: &mut Connection, id: &OperationId, why: &str) -> Result<(), StoreError> {
+    query("UPDATE operations SET set_aside = $1, lease_token = NULL, lease_until = NULL WHERE id = $2")
         .bind(why)
         .bind(id.as_str())
         .execute(conn)

@@ -6,16 +6,13 @@ use counterfoil_ledger::identity::{AccountName, OperationId};
 use jiff::Timestamp;
 use sqlx::Row as _;
 
-use super::{Connection, unreadable};
+use super::{Connection, query, unreadable};
 use crate::store::clock::{from_us, to_us};
 use crate::store::{Alarm, AlarmKind, Pause, Run, StoreError};
 
-pub(in super::super) async fn next_due(
-    conn: &mut Connection,
-    now: Timestamp,
-) -> Result<Option<Timestamp>, StoreError> {
+pub(super) async fn next_due(conn: &mut Connection, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
     let step = "find the next due row";
-    let row = sqlx::query(
+    let row = query(
         "SELECT MIN(CASE WHEN lease_until IS NULL OR lease_until <= $1 OR lease_until < due_at THEN due_at ELSE lease_until END)
              AS due FROM operations WHERE due_at IS NOT NULL AND set_aside IS NULL",
     )
@@ -26,13 +23,13 @@ pub(in super::super) async fn next_due(
     Ok(row.try_get::<Option<i64>, _>("due").map_err(StoreError::at(step))?.map(from_us))
 }
 
-pub(in super::super) async fn ask_look_up(
+pub(super) async fn ask_look_up(
     conn: &mut Connection,
     id: &OperationId,
     now: Timestamp,
     gap: Duration,
 ) -> Result<bool, StoreError> {
-    let updated = sqlx::query(
+    let updated = query(
         "UPDATE operations SET look_up_asked_at = $1, due_at = $1
          WHERE id = $2 AND set_aside IS NULL AND (look_up_asked_at IS NULL OR look_up_asked_at <= $3 OR look_up_asked_at > $1)
            AND state IN ('unknown', 'pending', 'escalated', 'confirmed')",
@@ -46,12 +43,12 @@ pub(in super::super) async fn ask_look_up(
     Ok(updated.rows_affected() > 0)
 }
 
-pub(in super::super) async fn wake_account(
+pub(super) async fn wake_account(
     conn: &mut Connection,
     account: &AccountName,
     now: Timestamp,
 ) -> Result<u64, StoreError> {
-    let updated = sqlx::query(
+    let updated = query(
         "UPDATE operations SET look_up_asked_at = $1, due_at = $1
          WHERE account = $2 AND due_at > $1 AND set_aside IS NULL AND state IN ('unknown', 'pending', 'escalated')",
     )
@@ -63,14 +60,14 @@ pub(in super::super) async fn wake_account(
     Ok(updated.rows_affected())
 }
 
-pub(in super::super) async fn pause(
+pub(super) async fn pause(
     conn: &mut Connection,
     account: &AccountName,
     secret_digest: &str,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     const FIRST_CANARY: Duration = Duration::from_secs(60);
-    sqlx::query(
+    query(
         "INSERT INTO pauses (account, paused_at, canary_at, canary_gap_s, secret_digest) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (account) DO NOTHING",
     )
@@ -86,18 +83,18 @@ pub(in super::super) async fn pause(
 }
 
 /// Ends a pause and makes what waited for it due.
-pub(in super::super) async fn resume(
+pub(super) async fn resume(
     conn: &mut Connection,
     account: &AccountName,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let ended = sqlx::query("DELETE FROM pauses WHERE account = $1")
+    let ended = query("DELETE FROM pauses WHERE account = $1")
         .bind(account.as_str())
         .execute(&mut *conn)
         .await
         .map_err(StoreError::at("resume account"))?;
     if ended.rows_affected() > 0 {
-        sqlx::query(
+        query(
             "UPDATE operations SET due_at = $1
              WHERE account = $2 AND due_at > $1 AND set_aside IS NULL AND state = 'authorized'",
         )
@@ -110,12 +107,12 @@ pub(in super::super) async fn resume(
     Ok(())
 }
 
-pub(in super::super) async fn paused(
+pub(super) async fn paused(
     conn: &mut Connection,
     account: &AccountName,
 ) -> Result<Option<Pause>, StoreError> {
     let step = "read pause";
-    let row = sqlx::query("SELECT paused_at, canary_at, secret_digest FROM pauses WHERE account = $1")
+    let row = query("SELECT paused_at, canary_at, secret_digest FROM pauses WHERE account = $1")
         .bind(account.as_str())
         .fetch_optional(conn)
         .await
@@ -130,14 +127,14 @@ pub(in super::super) async fn paused(
     .transpose()
 }
 
-pub(in super::super) async fn take_canary(
+pub(super) async fn take_canary(
     conn: &mut Connection,
     account: &AccountName,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     const LONGEST_GAP_S: i64 = 3600;
-    let taken = sqlx::query(
-        "UPDATE pauses SET canary_at = $1 + 2000000 * canary_gap_s,
+    let taken = query(
+        "UPDATE pauses SET canary_at = $1 + 1000000 * CASE WHEN 2 * canary_gap_s > $3 THEN $3 ELSE 2 * canary_gap_s END,
              canary_gap_s = CASE WHEN 2 * canary_gap_s > $3 THEN $3 ELSE 2 * canary_gap_s END
          WHERE account = $2 AND canary_at <= $1",
     )
@@ -157,14 +154,14 @@ fn kind_label(kind: AlarmKind) -> Result<String, StoreError> {
         .ok_or_else(|| unreadable("alarms", "kind", "it has no label"))
 }
 
-pub(in super::super) async fn raise_alarm(
+pub(super) async fn raise_alarm(
     conn: &mut Connection,
     account: &str,
     kind: AlarmKind,
     detail: &str,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    let raised = sqlx::query(
+    let raised = query(
         "INSERT INTO alarms (id, account, kind, detail, raised_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
     )
     .bind(uuid::Uuid::new_v4().to_string())
@@ -178,13 +175,13 @@ pub(in super::super) async fn raise_alarm(
     Ok(raised.rows_affected() > 0)
 }
 
-pub(in super::super) async fn clear_alarm(
+pub(super) async fn clear_alarm(
     conn: &mut Connection,
     account: &str,
     kind: AlarmKind,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    sqlx::query("UPDATE alarms SET cleared_at = $1 WHERE account = $2 AND kind = $3 AND cleared_at IS NULL")
+    query("UPDATE alarms SET cleared_at = $1 WHERE account = $2 AND kind = $3 AND cleared_at IS NULL")
         .bind(to_us(now))
         .bind(account)
         .bind(kind_label(kind)?)
@@ -194,9 +191,9 @@ pub(in super::super) async fn clear_alarm(
     Ok(())
 }
 
-pub(in super::super) async fn alarms(conn: &mut Connection) -> Result<Vec<Alarm>, StoreError> {
+pub(super) async fn alarms(conn: &mut Connection) -> Result<Vec<Alarm>, StoreError> {
     let step = "read alarms";
-    let rows = sqlx::query(
+    let rows = query(
         "SELECT account, kind, detail, raised_at FROM alarms WHERE cleared_at IS NULL ORDER BY raised_at, id LIMIT 100",
     )
     .fetch_all(conn)
@@ -216,8 +213,8 @@ pub(in super::super) async fn alarms(conn: &mut Connection) -> Result<Vec<Alarm>
         .collect()
 }
 
-pub(in super::super) async fn note_run(conn: &mut Connection, run: &Run) -> Result<(), StoreError> {
-    sqlx::query(
+pub(super) async fn note_run(conn: &mut Connection, run: &Run) -> Result<(), StoreError> {
+    query(
         "INSERT INTO runs (job, started_at, finished_at, found) VALUES ($1, $2, $3, $4)
          ON CONFLICT (job) DO UPDATE SET started_at = excluded.started_at, finished_at = excluded.finished_at,
              found = excluded.found",
@@ -232,9 +229,9 @@ pub(in super::super) async fn note_run(conn: &mut Connection, run: &Run) -> Resu
     Ok(())
 }
 
-pub(in super::super) async fn runs(conn: &mut Connection) -> Result<Vec<Run>, StoreError> {
+pub(super) async fn runs(conn: &mut Connection) -> Result<Vec<Run>, StoreError> {
     let step = "read runs";
-    let rows = sqlx::query("SELECT job, started_at, finished_at, found FROM runs ORDER BY job")
+    let rows = query("SELECT job, started_at, finished_at, found FROM runs ORDER BY job")
         .fetch_all(conn)
         .await
         .map_err(StoreError::at(step))?;

@@ -1,13 +1,13 @@
 //! Operations by filter, by keyset, and counts of what is open.
 
 use counterfoil_ledger::identity::OperationId;
-use counterfoil_ledger::state::UnknownState;
+use counterfoil_ledger::state::State;
 use sqlx::{QueryBuilder, Row as _};
 
 use super::read::{COLUMNS, loaded};
-use super::{Connection, engine, unreadable};
-use crate::store::clock::to_us;
-use crate::store::{Cursor, Filter, Limits, Listed, StoreError, Tally, View};
+use super::{Connection, Query, Row, engine, query};
+use crate::store::clock::{from_us, to_us};
+use crate::store::{Cursor, Filter, Limits, Listed, Plain, StoreError, Tally, View};
 
 /// States in which something may still happen by itself or by a person.
 const OPEN: &str =
@@ -19,6 +19,10 @@ const WITH_PERSON: &str =
 type Builder = QueryBuilder<engine::Engine>;
 /// Writes a condition.
 type Push = fn(&mut Builder, Limits);
+
+fn statement(query: &mut Builder) -> Query<'_> {
+    query.build().persistent(engine::KEEPS_STATEMENTS)
+}
 
 fn push_window(query: &mut Builder, limits: Limits) {
     query
@@ -57,13 +61,15 @@ fn push_key(query: &mut Builder, filter: &Filter) {
     }
 }
 
-pub(in super::super) async fn list(
+pub(super) async fn list(
     conn: &mut Connection,
     filter: &Filter,
     after: Option<Cursor>,
     limit: u32,
 ) -> Result<Vec<Listed>, StoreError> {
-    let mut query = Builder::new(format!("SELECT {COLUMNS}, "));
+    let mut query = Builder::new(format!(
+        "SELECT {COLUMNS}, kind, order_id, account, state, amount, currency, updated_at, "
+    ));
     push_key(&mut query, filter);
     query.push(" AS sort_key FROM operations WHERE ");
     match (filter.urgent_as_of, after) {
@@ -128,7 +134,7 @@ pub(in super::super) async fn list(
     let order =
         if filter.urgent_as_of.is_some() { " ORDER BY sort_key, ordinal" } else { " ORDER BY ordinal DESC" };
     query.push(order).push(" LIMIT ").push_bind(i64::from(limit));
-    let rows = query.build().fetch_all(conn).await.map_err(StoreError::at("list operations"))?;
+    let rows = statement(&mut query).fetch_all(conn).await.map_err(StoreError::at("list operations"))?;
     rows.iter()
         .map(|row| {
             let step = "list operations";
@@ -138,6 +144,8 @@ pub(in super::super) async fn list(
                     key: row.try_get("sort_key").map_err(StoreError::at(step))?,
                     ordinal: row.try_get("ordinal").map_err(StoreError::at(step))?,
                 },
+                set_aside: row.try_get("set_aside").map_err(StoreError::at(step))?,
+                plain: plain(row).map_err(StoreError::at(step))?,
                 loaded: match loaded(row) {
                     Ok(loaded) => Ok(Box::new(loaded)),
                     Err(error @ StoreError::Failed { .. }) => return Err(error),
@@ -149,7 +157,19 @@ pub(in super::super) async fn list(
         .collect()
 }
 
-pub(in super::super) async fn tally(conn: &mut Connection, limits: Limits) -> Result<Tally, StoreError> {
+fn plain(row: &Row) -> Result<Plain, sqlx::Error> {
+    Ok(Plain {
+        kind: row.try_get("kind")?,
+        order: row.try_get("order_id")?,
+        account: row.try_get("account")?,
+        state: row.try_get("state")?,
+        amount_minor: row.try_get("amount")?,
+        currency: row.try_get("currency")?,
+        updated_at: from_us(row.try_get("updated_at")?),
+    })
+}
+
+pub(super) async fn tally(conn: &mut Connection, limits: Limits) -> Result<Tally, StoreError> {
     let step = "count what is open";
     let mut query = Builder::new("SELECT state, COUNT(*) AS n, ");
     let sums: [(Push, &str); 3] =
@@ -161,16 +181,15 @@ pub(in super::super) async fn tally(conn: &mut Connection, limits: Limits) -> Re
         query.push(if name == "pending_too_long" { " FROM operations WHERE " } else { ", " });
     }
     query.push(OPEN).push(" OR incidents > 0 OR set_aside IS NOT NULL GROUP BY state");
-    let rows = query.build().fetch_all(&mut *conn).await.map_err(StoreError::at(step))?;
+    let rows = statement(&mut query).fetch_all(&mut *conn).await.map_err(StoreError::at(step))?;
     let mut tally = Tally::default();
     for row in &rows {
         let label: String = row.try_get("state").map_err(StoreError::at(step))?;
         let number = |column: &str| {
             row.try_get::<i64, _>(column).map(|n| u64::try_from(n).unwrap_or(0)).map_err(StoreError::at(step))
         };
-        let state: counterfoil_ledger::state::State =
-            label.parse().map_err(|error: UnknownState| unreadable("operations", "state", error))?;
-        if !state.is_final() {
+        // A row of another version needs attention, and must not hide all others.
+        if let Some(state) = label.parse::<State>().ok().filter(|state| !state.is_final()) {
             tally.open.insert(state, number("n")?);
         }
         tally.attention += number("attention")?;
@@ -179,7 +198,7 @@ pub(in super::super) async fn tally(conn: &mut Connection, limits: Limits) -> Re
     }
     // Only when nothing is open is it worth asking whether there is anything at all.
     tally.ledger_is_empty = rows.is_empty()
-        && sqlx::query("SELECT 1 AS one FROM operations LIMIT 1")
+        && self::query("SELECT 1 AS one FROM operations LIMIT 1")
             .fetch_optional(conn)
             .await
             .map_err(StoreError::at(step))?

@@ -8,26 +8,36 @@ mod ledger;
 mod list;
 mod orders;
 mod people;
+mod proof;
 mod read;
 mod record;
+mod store;
 
 use super::engine;
 use crate::store::StoreError;
 
-pub(super) use change::{reschedule, set_aside, write};
-pub(super) use daemon::{
+use change::{reschedule, set_aside, write};
+use daemon::{
     alarms, ask_look_up, clear_alarm, next_due, note_run, pause, paused, raise_alarm, resume, runs,
     take_canary, wake_account,
 };
-pub(super) use ledger::{bind, chain, chain_act, ids_after, misfits, newest, raw};
-pub(super) use list::{list, tally};
-pub(super) use orders::{order, payment, put_order};
-pub(super) use people::{add_person, add_token, person, token};
-pub(super) use read::{entries, load};
-pub(super) use record::record;
+pub(super) use ledger::migrated;
+use ledger::{bind, chain, chain_act, ids_after, newest};
+use list::{list, tally};
+use orders::{order, payment, put_order};
+use people::{add_person, add_token, person, token};
+use proof::{misfits, raw};
+use read::{entries, load};
+use record::record;
 
 type Row = engine::Row;
 type Connection = engine::Connection;
+type Query<'q> = sqlx::query::Query<'q, engine::Engine, <engine::Engine as sqlx::Database>::Arguments>;
+
+/// A statement, kept prepared where the engine's connections may do that.
+fn query(sql: impl sqlx::SqlSafeStr) -> Query<'static> {
+    sqlx::query(sql).persistent(engine::KEEPS_STATEMENTS)
+}
 
 fn unreadable(table: &'static str, row: &str, why: impl ToString) -> StoreError {
     StoreError::Unreadable { table, row: row.to_owned(), why: why.to_string() }

@@ -9,16 +9,13 @@ use counterfoil_ledger::state::UnknownState;
 use jiff::Timestamp;
 use sqlx::Row as _;
 
-use super::{Connection, engine, unreadable};
+use super::{Connection, engine, query, unreadable};
 use crate::store::clock::{from_us, to_us};
 use crate::store::{KnownEffect, OrderPut, OrderSnapshot, PaymentSheet, StoreError};
 
-pub(in super::super) async fn order(
-    conn: &mut Connection,
-    id: &str,
-) -> Result<Option<OrderSnapshot>, StoreError> {
+pub(super) async fn order(conn: &mut Connection, id: &str) -> Result<Option<OrderSnapshot>, StoreError> {
     let step = "read order";
-    let row = sqlx::query(
+    let row = query(
         "SELECT o.account, o.payment, o.currency, o.customer, o.lines, o.updated_at, p.captured
          FROM orders o JOIN payments p ON p.account = o.account AND p.payment = o.payment WHERE o.id = $1",
     )
@@ -47,7 +44,7 @@ pub(super) async fn captured(
     payment: &str,
 ) -> Result<Option<(i64, Currency)>, StoreError> {
     let step = "read payment";
-    let row = sqlx::query("SELECT captured, currency FROM payments WHERE account = $1 AND payment = $2")
+    let row = query("SELECT captured, currency FROM payments WHERE account = $1 AND payment = $2")
         .bind(account)
         .bind(payment)
         .fetch_optional(conn)
@@ -64,7 +61,7 @@ pub(super) async fn captured(
 /// Minor units of standing effects on a payment that no operation claims.
 pub(super) async fn foreign(conn: &mut Connection, account: &str, payment: &str) -> Result<i64, StoreError> {
     let step = "sum foreign effects";
-    let row = sqlx::query(
+    let row = query(
         "SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) AS foreign_minor FROM effects
          WHERE account = $1 AND target = $2 AND operation_id IS NULL AND status <> 'failed'",
     )
@@ -78,7 +75,7 @@ pub(super) async fn foreign(conn: &mut Connection, account: &str, payment: &str)
 
 async fn holders(conn: &mut Connection, account: &str, payment: &str) -> Result<Vec<Holder>, StoreError> {
     let step = "read holders";
-    let rows = sqlx::query(
+    let rows = query(
         "SELECT id, state, holds FROM operations WHERE account = $1 AND target = $2 AND holds > 0 ORDER BY ordinal",
     )
     .bind(account)
@@ -100,18 +97,19 @@ async fn holders(conn: &mut Connection, account: &str, payment: &str) -> Result<
         .collect()
 }
 
-pub(in super::super) async fn put_order(
+pub(super) async fn put_order(
     conn: &mut Connection,
     order: &OrderSnapshot,
     now: Timestamp,
 ) -> Result<OrderPut, StoreError> {
     let account = order.account.as_str();
-    engine::lock_payment(conn, account, &order.payment).await?;
+    engine::lock_order(conn, &order.id).await?;
     let before = self::order(conn, &order.id).await?;
     if let Some(before) = before
         .as_ref()
         .filter(|before| (before.account.as_str(), &before.payment) != (account, &order.payment))
     {
+        engine::lock_payment(conn, before.account.as_str(), &before.payment).await?;
         let held = holders(conn, before.account.as_str(), &before.payment).await?;
         let ours = order_operations(conn, &order.id).await?;
         let held: Vec<Holder> = held.into_iter().filter(|holder| ours.contains(&holder.operation)).collect();
@@ -119,14 +117,11 @@ pub(in super::super) async fn put_order(
             return Ok(OrderPut::PaymentHeld(held));
         }
     }
-    if let Some((_, currency)) = captured(conn, account, &order.payment).await?
-        && currency != order.currency
-    {
-        return Ok(OrderPut::OtherCurrency(currency));
-    }
-    sqlx::query(
+    // One statement, so that of two who bring the same new payment the second waits for the first, and then sees its currency.
+    let saved = query(
         "INSERT INTO payments (account, payment, currency, captured, updated_at) VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT (account, payment) DO UPDATE SET captured = excluded.captured, updated_at = excluded.updated_at",
+         ON CONFLICT (account, payment) DO UPDATE SET captured = excluded.captured, updated_at = excluded.updated_at
+             WHERE payments.currency = excluded.currency",
     )
     .bind(account)
     .bind(&order.payment)
@@ -136,8 +131,13 @@ pub(in super::super) async fn put_order(
     .execute(&mut *conn)
     .await
     .map_err(StoreError::at("save payment"))?;
+    if saved.rows_affected() == 0
+        && let Some((_, currency)) = captured(conn, account, &order.payment).await?
+    {
+        return Ok(OrderPut::OtherCurrency(currency));
+    }
     let lines = canonical(&order.lines).map_err(|error| unreadable("orders", &order.id, error))?;
-    sqlx::query(
+    query(
         "INSERT INTO orders (id, account, payment, currency, customer, lines, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
          ON CONFLICT (id) DO UPDATE SET account = excluded.account, payment = excluded.payment, currency = excluded.currency,
@@ -158,7 +158,7 @@ pub(in super::super) async fn put_order(
 
 async fn order_operations(conn: &mut Connection, order: &str) -> Result<Vec<OperationId>, StoreError> {
     let step = "read the order's operations";
-    let rows = sqlx::query("SELECT id FROM operations WHERE order_id = $1 ORDER BY ordinal")
+    let rows = query("SELECT id FROM operations WHERE order_id = $1 ORDER BY ordinal")
         .bind(order)
         .fetch_all(conn)
         .await
@@ -168,7 +168,7 @@ async fn order_operations(conn: &mut Connection, order: &str) -> Result<Vec<Oper
         .collect()
 }
 
-pub(in super::super) async fn payment(
+pub(super) async fn payment(
     conn: &mut Connection,
     account: &AccountName,
     payment: &str,
@@ -192,7 +192,7 @@ async fn effects(
     payment: &str,
 ) -> Result<Vec<KnownEffect>, StoreError> {
     let step = "read effects";
-    let rows = sqlx::query(
+    let rows = query(
         "SELECT external_id, operation_id, marker, amount, currency, status, provider_status, created_at, last_seen_at FROM effects
          WHERE account = $1 AND target = $2 ORDER BY first_seen_at, external_id",
     )

@@ -4,16 +4,13 @@ use counterfoil_ledger::intent::canonical;
 use jiff::Timestamp;
 use sqlx::Row as _;
 
-use super::{Connection, unreadable};
+use super::{Connection, query, unreadable};
 use crate::store::clock::to_us;
 use crate::store::{LedgerAct, Person, Role, StoreError, Token};
 
-pub(in super::super) async fn person(
-    conn: &mut Connection,
-    name: &str,
-) -> Result<Option<Person>, StoreError> {
+pub(super) async fn person(conn: &mut Connection, name: &str) -> Result<Option<Person>, StoreError> {
     let step = "read person";
-    let row = sqlx::query("SELECT id, name, role, password_hash FROM people WHERE name = $1")
+    let row = query("SELECT id, name, role, password_hash FROM people WHERE name = $1")
         .bind(name)
         .fetch_optional(conn)
         .await
@@ -32,14 +29,14 @@ pub(in super::super) async fn person(
     .transpose()
 }
 
-pub(in super::super) async fn add_person(
+pub(super) async fn add_person(
     conn: &mut Connection,
     person: &Person,
     at: Timestamp,
 ) -> Result<bool, StoreError> {
     let role =
         serde_json::to_value(person.role).map_err(|error| unreadable("people", &person.name, error))?;
-    let added = sqlx::query(
+    let added = query(
         "INSERT INTO people (id, name, role, password_hash, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
     )
     .bind(&person.id)
@@ -59,14 +56,14 @@ pub(in super::super) async fn add_person(
     Ok(true)
 }
 
-pub(in super::super) async fn add_token(
+pub(super) async fn add_token(
     conn: &mut Connection,
     token: &Token,
     secret_hash: &str,
     at: Timestamp,
 ) -> Result<bool, StoreError> {
     let scopes = canonical(&token.scopes).map_err(|error| unreadable("tokens", &token.name, error))?;
-    let added = sqlx::query(
+    let added = query(
         "INSERT INTO tokens (name, owner, secret_hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
     )
     .bind(&token.name)
@@ -89,12 +86,9 @@ pub(in super::super) async fn add_token(
     Ok(true)
 }
 
-pub(in super::super) async fn token(
-    conn: &mut Connection,
-    secret_hash: &str,
-) -> Result<Option<Token>, StoreError> {
+pub(super) async fn token(conn: &mut Connection, secret_hash: &str) -> Result<Option<Token>, StoreError> {
     let step = "read token";
-    let row = sqlx::query("SELECT name, owner, scopes FROM tokens WHERE secret_hash = $1")
+    let row = query("SELECT name, owner, scopes FROM tokens WHERE secret_hash = $1")
         .bind(secret_hash)
         .fetch_optional(conn)
         .await

@@ -7,18 +7,20 @@ use counterfoil_ledger::operation::Operation;
 use sqlx::Row as _;
 
 use super::change::{Head, insert_entries, reason_text, seal_all};
-use super::{Connection, Row, engine, orders, unreadable};
+use super::{Connection, Row, engine, orders, query, unreadable};
 use crate::store::clock::{from_us, to_us};
 use crate::store::{
     Judge, LedgerAct, Loaded, Neighbour, NewOperation, Place, Recorded, StoreError, Surroundings,
 };
 
-pub(in super::super) async fn record(
+pub(super) async fn record(
     conn: &mut Connection,
     place: &Place,
     judge: &Judge,
 ) -> Result<Recorded, StoreError> {
-    let order = orders::order(conn, &place.order).await?;
+    // While it is held, the order can't move to another payment behind our back.
+    engine::lock_order(conn, &place.order).await?;
+    let mut order = orders::order(conn, &place.order).await?;
     if let Some(order) = &order {
         engine::lock_payment(conn, order.account.as_str(), &order.payment).await?;
     }
@@ -29,12 +31,13 @@ pub(in super::super) async fn record(
     let (account, payment) =
         order.as_ref().map_or(("", ""), |order| (order.account.as_str(), order.payment.as_str()));
     let captured_minor = orders::captured(conn, account, payment).await?.map_or(0, |(captured, _)| captured);
-    let surroundings = Surroundings {
-        captured_minor,
-        foreign_minor: orders::foreign(conn, account, payment).await?,
-        neighbours: neighbours(conn, account, payment, &place.base_id).await?,
-        order,
-    };
+    let foreign_minor = orders::foreign(conn, account, payment).await?;
+    let neighbours = neighbours(conn, account, payment, &place.base_id).await?;
+    if let Some(order) = &mut order {
+        // It was read before the payment was locked.
+        order.captured_minor = captured_minor;
+    }
+    let surroundings = Surroundings { captured_minor, foreign_minor, neighbours, order };
     match judge(&surroundings) {
         Err(refusal) => Ok(Recorded::Refused(refusal)),
         Ok(new) => Ok(Recorded::New(Box::new(insert(conn, place, new).await?))),
@@ -47,7 +50,7 @@ async fn neighbours(
     payment: &str,
     base_id: &OperationId,
 ) -> Result<Vec<Neighbour>, StoreError> {
-    let rows = sqlx::query(
+    let rows = query(
         "SELECT id, base_id, kind, revision, order_id, facts, account, target, state, amount, currency, holds, created_at
          FROM operations WHERE (account = $1 AND target = $2) OR base_id = $3 ORDER BY ordinal",
     )
@@ -108,7 +111,7 @@ async fn insert(conn: &mut Connection, place: &Place, new: NewOperation) -> Resu
     debug_assert!(matches!(new.entries.first().map(|first| &first.entry), Some(Entry::Recorded { .. })));
     let (sealed, link) = seal_all(&place.id, &begin(&place.id, &new.intent_hash), &new.entries)?;
     let head = Head::of(&operation)?;
-    let row = sqlx::query(
+    let row = query(
         "INSERT INTO operations (id, base_id, kind, revision, order_id, account, target, amount, currency, marker, intent,
              intent_hash, facts, state, version, seq, head, holds, external_id, incidents, state_since, window_closes_at,
              created_at, updated_at, due_at, reason, lease_token, lease_until)

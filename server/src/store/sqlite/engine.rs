@@ -10,7 +10,15 @@ pub(super) type Engine = sqlx::Sqlite;
 pub(super) type Connection = sqlx::SqliteConnection;
 pub(super) type Row = sqlx::sqlite::SqliteRow;
 
+/// A connection is one session, so it may keep its statements.
+pub(super) const KEEPS_STATEMENTS: bool = true;
+
 pub(super) static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../migrations/sqlite");
+
+/// Nothing to do: the writer is alone.
+pub(super) async fn lock_order(_: &mut Connection, _: &str) -> Result<(), StoreError> {
+    Ok(())
+}
 
 /// Nothing to do: the writer is alone.
 pub(super) async fn lock_payment(_: &mut Connection, _: &str, _: &str) -> Result<(), StoreError> {

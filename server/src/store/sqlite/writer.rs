@@ -1,8 +1,10 @@
 //! The one writer: it takes what is waiting, puts each item behind a savepoint of its own, and commits them together. Nobody is
 //! told that it stands before COMMIT has said so.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
@@ -13,8 +15,7 @@ use crate::store::StoreError;
 /// Items in one commit. More would only make the first of them wait.
 const GROUP_MAX: usize = 128;
 const QUEUE: usize = 1024;
-/// How long the writer waits for another process's lock before it gives a group up.
-const BEGIN_TRIES: u32 = 3;
+const RECONNECT_PAUSE: Duration = Duration::from_millis(200);
 
 type Work<T> =
     Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>> + Send>;
@@ -24,16 +25,17 @@ trait Item: Send {
     /// Does the work inside its savepoint. `true`: keep it.
     fn run<'c>(&'c mut self, conn: &'c mut SqliteConnection) -> BoxFuture<'c, bool>;
     /// Tells the caller.
-    fn answer(self: Box<Self>, fate: Fate);
+    fn answer(self: Box<Self>, fate: &Fate);
 }
 
+/// What became of a group.
 enum Fate {
     /// COMMIT said yes, or there was nothing to commit.
     Stands,
-    /// The group never came to COMMIT.
-    NotWritten(&'static str),
-    /// COMMIT gave no good answer.
-    Unknown,
+    /// Certainly nothing was written: the step that failed, and why.
+    NotWritten(&'static str, String),
+    /// COMMIT gave no good answer, and why.
+    Unknown(String),
 }
 
 struct Typed<T> {
@@ -46,23 +48,26 @@ impl<T: Send> Item for Typed<T> {
     fn run<'c>(&'c mut self, conn: &'c mut SqliteConnection) -> BoxFuture<'c, bool> {
         Box::pin(async move {
             let Some(work) = self.work.take() else { return false };
-            let result = work(conn).await;
+            // A fault in one item must not end the writer for all.
+            let result = AssertUnwindSafe(work(conn)).catch_unwind().await.unwrap_or_else(|_| {
+                Err(StoreError::Failed { step: "work on a write", source: sqlx::Error::WorkerCrashed })
+            });
             let keep = result.is_ok();
             self.result = Some(result);
             keep
         })
     }
 
-    fn answer(self: Box<Self>, fate: Fate) {
-        let lost = |step| sqlx::Error::Protocol(format!("the group was given up: {step}"));
+    fn answer(self: Box<Self>, fate: &Fate) {
+        let lost = |why: &String| sqlx::Error::Protocol(format!("the group was given up: {why}"));
         let result = match (fate, self.result) {
             (_, Some(Err(error))) => Err(error),
             (Fate::Stands, Some(result)) => result,
-            (Fate::Unknown, Some(Ok(_))) => {
-                Err(StoreError::CommitUnknown { step: "commit", source: lost("commit") })
+            (Fate::NotWritten(step, why), _) => Err(StoreError::Failed { step, source: lost(why) }),
+            (Fate::Unknown(why), Some(Ok(_))) => {
+                Err(StoreError::CommitUnknown { step: "commit", source: lost(why) })
             }
-            (Fate::NotWritten(step), _) => Err(StoreError::Failed { step, source: lost(step) }),
-            (Fate::Stands | Fate::Unknown, None) => Err(StoreError::Closing),
+            (Fate::Stands | Fate::Unknown(_), None) => Err(StoreError::Closing),
         };
         // A caller that hung up doesn't need the answer; what it asked for stands all the same.
         let _ = self.reply.send(result);
@@ -115,68 +120,69 @@ async fn run(
     loop {
         tokio::select! {
             biased;
-            taken = items.recv_many(&mut group, GROUP_MAX) => if taken == 0 { break },
+            // First, or a stream of writes would keep the door open for ever.
             () = closing.cancelled(), if !items.is_closed() => { items.close(); continue }
+            taken = items.recv_many(&mut group, GROUP_MAX) => if taken == 0 { break },
         }
         let fate = commit_group(&mut conn, &mut group).await;
-        let broken = !matches!(fate, Ok(()));
-        for item in group.drain(..) {
-            item.answer(match &fate {
-                Ok(()) => Fate::Stands,
-                Err(GroupError::NotWritten(step)) => Fate::NotWritten(step),
-                Err(GroupError::Unknown) => Fate::Unknown,
-            });
+        match &fate {
+            Fate::Stands => {}
+            Fate::NotWritten(step, why) => {
+                tracing::error!(step, why, writes = group.len(), "the database didn't write a group");
+            }
+            Fate::Unknown(why) => tracing::error!(
+                why,
+                writes = group.len(),
+                "the commit gave no good answer; what it held will be read again before anything is sent"
+            ),
         }
-        if broken {
+        for item in group.drain(..) {
+            item.answer(&fate);
+        }
+        if !matches!(fate, Fate::Stands) {
             // After a failed BEGIN or COMMIT nothing is assumed about the connection.
             if let Ok(fresh) = options.connect().await {
                 let _ = std::mem::replace(&mut conn, fresh).close_hard().await;
             } else {
-                tokio::time::sleep(Duration::from_millis(200)).await;
+                tokio::time::sleep(RECONNECT_PAUSE).await;
             }
         }
     }
     let _ = conn.close().await;
 }
 
-enum GroupError {
-    NotWritten(&'static str),
-    Unknown,
-}
-
-async fn commit_group(conn: &mut SqliteConnection, group: &mut [Box<dyn Item>]) -> Result<(), GroupError> {
-    let mut tries = 0;
-    while let Err(error) = sqlx::query("BEGIN IMMEDIATE").execute(&mut *conn).await {
-        tries += 1;
-        if tries == BEGIN_TRIES {
-            tracing::error!(error = %error, "the database didn't let us begin to write; nothing was written");
-            return Err(GroupError::NotWritten("begin"));
-        }
+async fn commit_group(conn: &mut SqliteConnection, group: &mut [Box<dyn Item>]) -> Fate {
+    // It waits for another process's lock as long as `BUSY_TIMEOUT` says.
+    if let Err(error) = sqlx::query("BEGIN IMMEDIATE").execute(&mut *conn).await {
+        return Fate::NotWritten("begin", error.to_string());
     }
     let mut kept = false;
     for item in group.iter_mut() {
-        if sqlx::query("SAVEPOINT item").execute(&mut *conn).await.is_err() {
-            let _ = sqlx::query("ROLLBACK").execute(&mut *conn).await;
-            return Err(GroupError::NotWritten("savepoint"));
+        if let Err(error) = sqlx::query("SAVEPOINT item").execute(&mut *conn).await {
+            return give_up(conn, "savepoint", &error).await;
         }
         let keep = item.run(conn).await;
         kept |= keep;
         let end = if keep { "RELEASE item" } else { "ROLLBACK TO item; RELEASE item" };
-        if sqlx::query(end).execute(&mut *conn).await.is_err() {
-            let _ = sqlx::query("ROLLBACK").execute(&mut *conn).await;
-            return Err(GroupError::NotWritten("end of savepoint"));
+        // Fails when the database rolled everything back by itself, as it does when the disk is full.
+        if let Err(error) = sqlx::query(end).execute(&mut *conn).await {
+            return give_up(conn, "end of savepoint", &error).await;
         }
     }
     if !kept {
         let _ = sqlx::query("ROLLBACK").execute(&mut *conn).await;
-        return Ok(());
+        return Fate::Stands;
     }
-    match sqlx::query("COMMIT").execute(&mut *conn).await {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            tracing::error!(error = %error, "the commit gave no good answer; what it held will be read again before anything is sent");
-            let _ = sqlx::query("ROLLBACK").execute(&mut *conn).await;
-            Err(GroupError::Unknown)
-        }
+    let Err(error) = sqlx::query("COMMIT").execute(&mut *conn).await else { return Fate::Stands };
+    // A transaction that can still be rolled back wasn't committed. One that is gone may have reached the log, and a restart
+    // may find it there.
+    match sqlx::query("ROLLBACK").execute(&mut *conn).await {
+        Ok(_) => Fate::NotWritten("commit", error.to_string()),
+        Err(_) => Fate::Unknown(error.to_string()),
     }
+}
+
+async fn give_up(conn: &mut SqliteConnection, step: &'static str, error: &sqlx::Error) -> Fate {
+    let _ = sqlx::query("ROLLBACK").execute(conn).await;
+    Fate::NotWritten(step, error.to_string())
 }
