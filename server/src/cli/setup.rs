@@ -11,12 +11,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{ConfigFile, Failure, store_failure};
-use crate::config::{self, Config, DatabaseUrl, ProviderKind};
+use crate::config::{self, Config, ProviderKind};
 use crate::http::AccountFace;
 use crate::provider::Provider;
 use crate::provider::stripe::Stripe;
-use crate::store::sqlite::SqliteStore;
-use crate::store::{Clock, Store};
+use crate::store::{self, Clock, Store};
 use crate::work::{Account, Works};
 
 /// Reads and checks the file.
@@ -26,14 +25,8 @@ pub(super) fn load(file: &ConfigFile) -> Result<Config, Failure> {
 
 /// Opens the database, migrates it if asked to, and binds it to namespace and identity schemas.
 pub(super) async fn open(config: &Config, clock: Clock, migrate: bool) -> Result<Arc<dyn Store>, Failure> {
-    let store: Arc<dyn Store> = match &config.server.database {
-        DatabaseUrl::Sqlite(file) => {
-            Arc::new(SqliteStore::open(file, clock, migrate).await.map_err(|error| store_failure(&error))?)
-        }
-        DatabaseUrl::Postgres(_) => {
-            return Err(Failure::Usage("PostgreSQL isn't in this version".to_owned()));
-        }
-    };
+    let store =
+        store::open(&config.server.database, clock, migrate).await.map_err(|error| store_failure(&error))?;
     let kinds: Vec<(KindName, Vec<String>)> =
         config.kinds.values().map(|kind| (kind.name.clone(), kind.identity.clone())).collect();
     let now = store.now().await.map_err(|error| store_failure(&error))?;

@@ -170,7 +170,7 @@ async fn an_account_that_is_back_wakes_its_unsettled_rows(bench: &Bench) {
 
 async fn a_row_set_aside_is_out_of_the_work_and_in_the_list(bench: &Bench) {
     let bad = due(bench, "li_1", Some(10)).await;
-    due(bench, "li_2", Some(20)).await;
+    let good = due(bench, "li_2", Some(20)).await;
     bench
         .beside("UPDATE operations SET facts = '{\"of\":\"tomorrow\"}' WHERE id = 'refund-1043-li_1'")
         .await
@@ -184,7 +184,13 @@ async fn a_row_set_aside_is_out_of_the_work_and_in_the_list(bench: &Bench) {
     let listed = bench.store.list(&Filter::default(), None, 10).await.unwrap();
     assert_eq!(listed.len(), 2);
     assert_eq!(listed[1].set_aside.as_deref(), Some("it can't be read"));
+    let plain = &listed[1].plain;
+    assert_eq!((plain.order.as_str(), plain.state.as_str(), plain.amount_minor), ("1043", "authorized", 10));
     assert!(listed[0].loaded.is_ok() && listed[1].loaded.is_err());
+    let whole = loaded_again(&bench.store, &good).await;
+    assert_eq!(whole.set_aside, None);
+    bench.store.set_aside(&good.operation.id, "asked to").await.unwrap();
+    assert_eq!(loaded_again(&bench.store, &good).await.set_aside.as_deref(), Some("asked to"));
     // What doesn't need the row goes on; raw, it can still be shown.
     assert!(bench.store.raw(&bad.operation.id).await.unwrap().unwrap().facts.contains("tomorrow"));
 }

@@ -57,13 +57,17 @@ impl Case<'_> {
         }
     }
 
-    /// Once it was allowed, only the lapse brings it back.
+    /// Once it was allowed, only a lapse or a doubt brings it back; before, it is what it was held for from the beginning.
     fn held_because(&self) -> Vec<Message> {
         let operation = &self.sheet.operation;
         let subject = &operation.facts.subject;
-        if operation.facts.allowed_at.is_some() {
-            let span = Arg::Span(Duration::from_secs(subject.send_within_s));
-            return vec![Message::KnownHoldLapsed { span }];
+        match self.moved_by() {
+            Some(Event::Lapsed) => {
+                let span = Arg::Span(Duration::from_secs(subject.send_within_s));
+                return vec![Message::KnownHoldLapsed { span }];
+            }
+            Some(Event::HeldBack) => return vec![Message::KnownHeldBack],
+            _ => {}
         }
         let currency = operation.intent.money.currency();
         let money = |minor| Arg::Money(self.sheet.provider.display_minor(minor, currency));
@@ -75,6 +79,14 @@ impl Case<'_> {
             Hold::Twin { operation } => Message::KnownHoldTwin { operation: Arg::ident(operation.as_str()) },
         };
         operation.facts.holds.iter().map(because).collect()
+    }
+
+    /// The event that brought it into its present state; `None`: it was recorded in it.
+    fn moved_by(&self) -> Option<Event> {
+        self.sheet.entries.iter().rev().find_map(|chained| match chained.entered.entry {
+            Entry::State { event, .. } => Some(event),
+            _ => None,
+        })
     }
 
     fn sent_and_seen(&self) -> Vec<Message> {
@@ -176,15 +188,20 @@ impl Case<'_> {
         let reason = self.seen(&hit.external_id).and_then(|effect| effect.failure_reason.as_ref());
         known.extend(reason.map(|reason| Message::KnownFailureReason { reason: Arg::ident(reason) }));
         known.extend(self.settled_by());
+        known.extend(facts.contradicted_since.map(|at| Message::KnownContradicted {
+            provider: Arg::plain(&self.sheet.provider.name),
+            at: Arg::Time(at),
+        }));
         known
     }
 
     fn withdrawn(&self) -> Message {
         let at = Arg::Time(self.sheet.operation.facts.state_since);
-        let denied = self.sheet.entries.iter().any(|chained| {
-            matches!(chained.entered.entry, Entry::State { event: Event::Denied, to: State::Cancelled, .. })
-        });
-        if denied { Message::KnownDenied { at } } else { Message::KnownWithdrawn { at } }
+        if self.moved_by() == Some(Event::Denied) {
+            Message::KnownDenied { at }
+        } else {
+            Message::KnownWithdrawn { at }
+        }
     }
 
     pub(super) fn not_known(&self) -> Vec<Message> {
@@ -213,6 +230,9 @@ impl Case<'_> {
             State::Failed if operation.facts.bounced => vec![Message::NotKnownCustomerPaid],
             State::Confirmed | State::Failed => Vec::new(),
         };
+        if operation.facts.state == State::Failed && operation.facts.contradicted_since.is_some() {
+            open.push(Message::NotKnownContradicted);
+        }
         if self.has_incident(|incident| matches!(incident, Incident::TwoEffects { .. })) {
             open.push(Message::NotKnownWhichEffect);
         }

@@ -49,7 +49,10 @@ impl Case<'_> {
                 next.push(self.next_look_up());
             }
             Reason::AbsentAndProtected => next.push(Message::NextResends),
-            Reason::KeyIsTheQuestion => next.push(Message::NextKeyIsTheQuestion { provider: provider() }),
+            Reason::KeyIsTheQuestion => {
+                next.push(Message::NextKeyIsTheQuestion { provider: provider() });
+                next.extend(self.coming_due().map(|at| Message::NextTriedAgainAt { at }));
+            }
             Reason::ResendWaitsForClock => {
                 next.push(Message::NextResendWaitsForClock);
                 next.push(self.next_look_up());
@@ -69,7 +72,8 @@ impl Case<'_> {
             Reason::WaitsForEvidence => next.push(Message::NextWaitsForEvidence { provider: provider() }),
             Reason::AtProvider => next.push(match self.coming_due() {
                 Some(at) => Message::NextReadAgainAt { at },
-                None => Message::NextReadAgainNow,
+                None if due_at.is_some() => Message::NextReadAgainNow,
+                None => Message::NextWebhooksOnly,
             }),
             Reason::WatchedForBounce => next.push(match self.coming_due() {
                 Some(at) => Message::NextWatchedAt { at },
@@ -93,7 +97,11 @@ impl Case<'_> {
         self.sheet.step.due_at.filter(|at| *at > self.now).map(Arg::Time)
     }
 
+    /// Where nothing can be looked up, only the provider's own word is left.
     fn next_look_up(&self) -> Message {
+        if !self.sheet.policy.offers_look_up {
+            return Message::NextWebhooksOnly;
+        }
         let number = Arg::count(self.sheet.operation.facts.look_ups.saturating_add(1));
         match self.coming_due() {
             Some(at) => Message::NextLookUpAt { number, at },

@@ -31,6 +31,7 @@ impl Case<'_> {
             State::Escalated => you.push(self.decide()),
             State::Pending => you.push(self.wait_for_the_provider()),
             State::Failed if facts.bounced => you.push(Message::YouBounced),
+            State::Failed if facts.contradicted_since.is_some() => {}
             State::Failed | State::Cancelled => you.push(Message::YouRevision),
             State::Confirmed => {}
         }

@@ -160,6 +160,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         }
         M::KnownHoldTwin { .. } => "It waits because it looks like {operation} written another way.",
         M::KnownHoldLapsed { .. } => "It waits because it was not sent within {span} of being allowed.",
+        M::KnownHeldBack => "It waits because an effect bears our marker that isn't what was intended.",
         M::KnownMarked { .. } => "Send {number} was marked {at}. From then on it may have happened.",
         M::KnownSent { .. } => "Send {number} left us {at}; at {ended}: {how}.",
         M::KnownSenderGone { .. } => "Send {number} was marked {at}, and its sender never reported back.",
@@ -183,6 +184,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::KnownRefused { .. } => "{provider} refused it definitely ({code}).",
         M::KnownRefusedPlain { .. } => "{provider} refused it definitely.",
         M::KnownFailureReason { .. } => "The reason it gives: {reason}.",
+        M::KnownContradicted { .. } => "{provider} said both that it exists and that it failed, last {at}.",
         M::KnownWithdrawn { .. } => "Withdrawn {at}, before it was sent.",
         M::KnownDenied { .. } => "Denied by a person {at}, before it was sent.",
         M::KnownCancelAsked => {
@@ -205,6 +207,7 @@ pub(super) fn template(message: &Message) -> &'static str {
             "Who made the effect: we had not sent it, or it had been settled otherwise."
         }
         M::NotKnownCustomerPaid => "How the customer gets the money instead.",
+        M::NotKnownContradicted => "Which of the two holds: the effect itself is asked.",
 
         // Next, by itself.
         M::NextNothingApproval => "Nothing: it waits for a person and never lapses.",

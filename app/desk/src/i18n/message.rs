@@ -160,6 +160,7 @@ messages! {
     KnownHoldAboveLimit { together, limit };
     KnownHoldTwin { operation };
     KnownHoldLapsed { span };
+    KnownHeldBack;
     KnownMarked { number, at };
     KnownSent { number, at, how, ended };
     KnownSenderGone { number, at };
@@ -179,6 +180,7 @@ messages! {
     KnownRefused { provider, code };
     KnownRefusedPlain { provider };
     KnownFailureReason { reason };
+    KnownContradicted { provider, at };
     KnownWithdrawn { at };
     KnownDenied { at };
     KnownCancelAsked;
@@ -195,6 +197,7 @@ messages! {
     NotKnownWhichEffect;
     NotKnownAgainstState;
     NotKnownCustomerPaid;
+    NotKnownContradicted;
 
     // Next, by itself.
     NextNothingApproval;

@@ -152,6 +152,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         }
         M::KnownHoldTwin { .. } => "等待原因：與 {operation} 疑似同一筆，只是寫法不同。",
         M::KnownHoldLapsed { .. } => "等待原因：准予送出後 {span}內未送出。",
+        M::KnownHeldBack => "等待原因：有一筆帶有我們的識別標記，內容卻與原意不符。",
         M::KnownMarked { .. } => "第 {number} 次送出於 {at} 註記，從那一刻起就可能已經發生。",
         M::KnownSent { .. } => "第 {number} 次送出於 {at} 發出；{ended}：{how}。",
         M::KnownSenderGone { .. } => "第 {number} 次送出於 {at} 註記，但送出程式沒有回報。",
@@ -171,6 +172,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::KnownRefused { .. } => "{provider} 已明確拒絕（{code}）。",
         M::KnownRefusedPlain { .. } => "{provider} 已明確拒絕。",
         M::KnownFailureReason { .. } => "對方提供的原因：{reason}。",
+        M::KnownContradicted { .. } => "{provider} 曾表示確有此筆，也曾表示未成立，最近一次於 {at}。",
         M::KnownWithdrawn { .. } => "{at} 撤回，當時尚未送出。",
         M::KnownDenied { .. } => "{at} 人員不予核准，當時尚未送出。",
         M::KnownCancelAsked => "送出後有人要求停止：這只會停止後續送出。",
@@ -187,6 +189,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::NotKnownWhichEffect => "為何出現一筆以上，以及哪一筆才是原本要做的。",
         M::NotKnownAgainstState => "此筆由誰造成：我們並未送出，或先前已有不同的結論。",
         M::NotKnownCustomerPaid => "之後要用什麼方式讓客戶收到款項。",
+        M::NotKnownContradicted => "兩種說法何者為真：將直接查詢該筆交易。",
 
         // Next, by itself.
         M::NextNothingApproval => "無：等候人員處理，不會逾期。",

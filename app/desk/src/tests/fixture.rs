@@ -413,7 +413,8 @@ pub(super) fn bounced() -> Story {
     let live = sent.effect("re_3PqC9", EffectStatus::Live);
     let back = sent.effect("re_3PqC9", EffectStatus::Failed);
     sent.ended("00:20:02", AttemptEnd { effect: Some(live), ..end(Class::Effect, Why::Accepted, Some(200)) })
-        .see("01:50:00", Seen::Told(back))
+        .see("01:50:00", Seen::Told(back.clone()))
+        .see("01:50:01", look_up(at("01:50:01"), Walk::Complete, vec![back]))
 }
 
 /// Somebody refunded the same amount by hand.

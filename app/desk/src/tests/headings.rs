@@ -129,6 +129,28 @@ fn an_approval_that_lapsed_says_so_and_not_why_it_was_first_held() {
 }
 
 #[test]
+fn an_effect_that_does_not_match_holds_the_first_send_back() {
+    let story = Story::recorded("01:00:00", wanted("76", "li_1", 500));
+    let wrong = EffectSeen { amount_minor: 600, ..story.effect("re_wrong", EffectStatus::Live) };
+    let story = story.see("01:00:01", Seen::Told(wrong));
+    assert_eq!(story.operation.facts.state, State::AwaitingApproval);
+    let headings = of(&story);
+    assert!(headings.known.contains(&Message::KnownHeldBack));
+    assert_eq!(said(&headings.you)[0], "Compare re_wrong with what was intended, field by field.");
+}
+
+#[test]
+fn two_words_of_the_provider_against_each_other_are_both_said() {
+    let back = bounced();
+    let live = back.effect("re_3PqC9", EffectStatus::Live);
+    let headings = of(&back.see("01:55:00", Seen::Told(live)));
+    let both = "Stripe said both that it exists and that it failed, last 09:55:00.";
+    assert!(said(&headings.known).iter().any(|said| said == both));
+    assert_eq!(headings.not_known, [Message::NotKnownCustomerPaid, Message::NotKnownContradicted]);
+    assert_eq!(headings.you[0], Message::YouBounced);
+}
+
+#[test]
 fn while_it_is_being_sent_nobody_may_send_it_or_take_it_back() {
     let headings = of(&submitted());
     assert_eq!(said(&headings.known), ["Send 1 was marked 10:07:28. From then on it may have happened."]);
@@ -291,6 +313,7 @@ fn every_reason_is_said_in_both_languages() {
         Reason::AbsenceNotProvedYet { walks: 1, needed: 2 },
         Reason::AbsentAndProtected,
         Reason::KeyIsTheQuestion,
+        Reason::WaitsForEvidence,
         Reason::ResendWaitsForClock,
         Reason::ResendWaitsForAccount,
         Reason::ResendWaitsForPayment,
@@ -318,6 +341,18 @@ fn every_reason_is_said_in_both_languages() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn no_look_up_is_promised_where_the_provider_offers_none() {
+    for reason in [Reason::StoredFailureReplays, Reason::WaitsForEvidence, Reason::ResendWaitsForAccount] {
+        let mut sheet = unknown().sheet();
+        sheet.policy.offers_look_up = false;
+        sheet.step.reason = reason;
+        let next = said(&headings(&sheet, at(NOW)).next);
+        assert!(next.iter().any(|said| said.contains("offers no look-up")), "{next:?}");
+        assert!(!next.iter().any(|said| said.starts_with("Look-up")), "{next:?}");
     }
 }
 

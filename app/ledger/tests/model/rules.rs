@@ -18,6 +18,7 @@ pub(crate) fn hold(world: &World, told: &mut Operation) {
     one_effect(world);
     state_is_true(world);
     conclusion_is_true(world);
+    window_is_of_the_first_arrival(world);
     nothing_is_stuck(world);
     money_is_held(world);
     entries_are_lawful(&world.story, told);
@@ -89,6 +90,26 @@ fn state_is_true(world: &World) {
 fn conclusion_is_true(world: &World) {
     if world.story.operation.facts.conclusion.verdict == Verdict::Absent {
         assert!(absence_is_proved(&world.story), "absent, and that isn't proved");
+    }
+}
+
+/// The key's window was opened by the first attempt that may have arrived, or by one before it, and never moved since.
+fn window_is_of_the_first_arrival(world: &World) {
+    let facts = &world.story.operation.facts;
+    let arrived = facts
+        .attempts
+        .iter()
+        .position(|attempt| attempt.end.as_ref().is_none_or(|end| end.class != Class::NotSent));
+    let opened_at = facts.window.map(|window| window.opened_at);
+    match arrived {
+        None => assert_eq!(opened_at, None, "a window is open, and nothing may have arrived"),
+        Some(first) => {
+            let marks = facts.attempts[..=first].iter().map(|attempt| Some(attempt.marked_at));
+            assert!(
+                marks.into_iter().any(|mark| mark == opened_at),
+                "the window was opened at {opened_at:?}"
+            );
+        }
     }
 }
 

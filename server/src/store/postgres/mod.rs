@@ -13,8 +13,9 @@ use std::str::FromStr as _;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{Connection as _, PgConnection};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, PgConnection};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
@@ -53,6 +54,10 @@ impl PostgresStore {
             .map_err(StoreError::at("read the database's address"))?
             // A start-up parameter that pgbouncer would have to be told to ignore.
             .extra_float_digits(None);
+        let migrations = engine::migrations();
+        if migrate {
+            self::migrate(&options, &migrations).await?;
+        }
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS_MAX)
             .acquire_timeout(ACQUIRE_MAX)
@@ -64,24 +69,8 @@ impl PostgresStore {
             .await
             .map_err(StoreError::at("connect to the database"))?;
         let store = Self { pool, clock, writes: TaskTracker::new() };
-        let migrations = engine::migrations();
-        if migrate {
-            store.migrate(&migrations).await?;
-        }
         shared::migrated(&mut *store.moment().await?, &migrations).await?;
         Ok(store)
-    }
-
-    async fn migrate(&self, migrations: &sqlx::migrate::Migrator) -> Result<(), StoreError> {
-        let step = "migrate the database";
-        let mut conn = self.pool.acquire().await.map_err(StoreError::at("get a connection"))?;
-        let mut transaction = conn.begin().await.map_err(StoreError::at(step))?;
-        engine::lock_schema(&mut transaction).await?;
-        migrations
-            .run_direct(None, &mut *transaction, false)
-            .await
-            .map_err(|error| StoreError::at(step)(sqlx::Error::Migrate(Box::new(error))))?;
-        transaction.commit().await.map_err(StoreError::at(step))
     }
 
     fn clock(&self) -> &Clock {
@@ -120,6 +109,26 @@ impl PostgresStore {
         self.writes.wait().await;
         self.pool.close().await;
     }
+}
+
+async fn migrate(options: &PgConnectOptions, migrations: &Migrator) -> Result<(), StoreError> {
+    // The library names its statements, and behind a pooler the next one who migrates may meet the names in this session.
+    const FORGET_NAMES: &str = "DEALLOCATE ALL";
+    let step = "migrate the database";
+    let mut conn = tokio::time::timeout(ACQUIRE_MAX, options.connect())
+        .await
+        .unwrap_or_else(|_| Err(session::late()))
+        .map_err(StoreError::at("connect to the database"))?;
+    let mut transaction = conn.begin().await.map_err(StoreError::at(step))?;
+    engine::lock_schema(&mut transaction).await?;
+    transaction.execute(FORGET_NAMES).await.map_err(StoreError::at(step))?;
+    migrations
+        .run_direct(None, &mut *transaction, false)
+        .await
+        .map_err(|error| StoreError::at(step)(sqlx::Error::Migrate(Box::new(error))))?;
+    transaction.execute(FORGET_NAMES).await.map_err(StoreError::at(step))?;
+    transaction.commit().await.map_err(StoreError::at(step))?;
+    conn.close().await.map_err(StoreError::at(step))
 }
 
 /// Runs a transaction again when the database asks for it, and only then: it says itself that nothing was committed.
