@@ -184,8 +184,13 @@ impl Story {
             Seen::Told(_) => Actor::Provider("stripe-main".to_owned()),
             Seen::LookedUp(_) | Seen::Timer => Actor::Reconciler("worker-1".to_owned()),
         };
-        let circumstances =
-            Circumstances { now, newest_in_ledger: now, account_paused: false, payment_blocked: false };
+        let circumstances = Circumstances {
+            now,
+            newest_in_ledger: now,
+            account_paused: false,
+            payment_blocked: false,
+            restored_at: None,
+        };
         let decision = decide(&self.operation, seen, &actor, &self.policy, &circumstances).unwrap();
         self.operation = decision.after;
         self.entries.extend(decision.findings);
