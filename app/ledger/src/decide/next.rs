@@ -254,15 +254,21 @@ fn watched(operation: &Operation, just_looked: bool, policy: &Policy, now: Times
 
 /// Settled, unless the provider contradicted itself on whether its effect failed: then the effect itself is asked once more.
 fn failed(operation: &Operation, just_looked: bool, policy: &Policy, now: Timestamp) -> (Action, Reason) {
+    contradicted(operation, just_looked, policy, now).unwrap_or((Action::Rest, Reason::Settled))
+}
+
+/// Asks the effect itself, if the provider contradicted itself on whether it failed.
+pub(super) fn contradicted(
+    operation: &Operation,
+    just_looked: bool,
+    policy: &Policy,
+    now: Timestamp,
+) -> Option<(Action, Reason)> {
     let facts = &operation.facts;
-    match facts.contradicted_since {
-        Some(since) if policy.offers_look_up => {
-            let tried = facts.last_look_up.is_some_and(|last| last.started_at >= since);
-            let due = if tried { look_up_due(operation, policy) } else { since };
-            look_up_at(due, just_looked, now, Reason::LooksUpNext)
-        }
-        _ => (Action::Rest, Reason::Settled),
-    }
+    let since = facts.contradicted_since.filter(|_| policy.offers_look_up)?;
+    let tried = facts.last_look_up.is_some_and(|last| last.started_at >= since);
+    let due = if tried { look_up_due(operation, policy) } else { since };
+    Some(look_up_at(due, just_looked, now, Reason::LooksUpNext))
 }
 
 pub(super) fn look_up_at(

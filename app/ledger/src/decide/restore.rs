@@ -12,7 +12,7 @@ use crate::operation::{LastLookUp, Operation};
 use crate::state::{Event, State};
 use crate::window::later;
 
-use super::next::{gap_after, look_up_at};
+use super::next::{contradicted, gap_after, look_up_at};
 use super::{Action, Circumstances, DecideError, Draft, Policy, Reason};
 
 /// The restore that leaves it in doubt whether this was sent: one that is in force, of which neither absence is proved nor a
@@ -47,7 +47,10 @@ pub(super) fn before_the_first_send(
     let operation = &draft.operation;
     let conclusion = &operation.facts.conclusion;
     // What was found is a person's; what can't be asked, too.
-    if !policy.offers_look_up || !conclusion.hits.is_empty() {
+    if !conclusion.hits.is_empty() {
+        return Ok(contradicted(operation, just_looked, policy, circumstances.now));
+    }
+    if !policy.offers_look_up {
         return Ok(None);
     }
     let due = due(operation, policy, restored_at);
