@@ -157,6 +157,9 @@ pub trait Store: Send + Sync {
     /// A person by name.
     async fn person(&self, name: &str) -> Result<Option<Person>, StoreError>;
 
+    /// The name of the person with this stable id.
+    async fn person_name(&self, id: &str) -> Result<Option<String>, StoreError>;
+
     /// Adds a person. `false`: the name is taken.
     async fn add_person(&self, person: Person, at: Timestamp) -> Result<bool, StoreError>;
 

@@ -53,9 +53,9 @@ impl Works {
     /// Works until told to stop: one loop, one pass at a time, rows side by side within it.
     pub async fn run(self: Arc<Self>, mut rings: watch::Receiver<u64>) {
         let mut offset_s = 0;
+        // What happened while nobody was there is caught up with at once.
+        let mut rung = true;
         loop {
-            let rung = rings.has_changed().unwrap_or(false);
-            rings.mark_unchanged();
             self.chain_test_clock(&mut offset_s).await;
             let wait = match self.pass(rung).await {
                 Ok(wait) => wait,
@@ -64,12 +64,15 @@ impl Works {
                     Duration::from_secs(1)
                 }
             };
-            tokio::select! {
+            rung = tokio::select! {
                 () = self.stopping.cancelled() => break,
-                () = tokio::time::sleep(wait) => {}
-                () = self.due.notified() => {}
-                changed = rings.changed() => if changed.is_err() { break },
-            }
+                () = tokio::time::sleep(wait) => false,
+                () = self.due.notified() => false,
+                changed = rings.changed() => match changed {
+                    Ok(()) => true,
+                    Err(_) => break,
+                },
+            };
             if self.stopping.is_cancelled() {
                 break;
             }

@@ -89,6 +89,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::FilterApply => "Apply",
         M::FilterClear => "Clear filters",
         M::FilterUnusable { .. } => "{value} can't be used here; this filter is not applied.",
+        M::ListCaptionNewest { .. } => "{view}: newest first. Times are {zone}.",
         M::ListCaption { .. } => "{view}: what closes soonest comes first. Times are {zone}.",
         M::ColumnState => "State",
         M::ColumnWhy => "Why / next",

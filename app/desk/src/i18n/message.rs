@@ -106,6 +106,7 @@ messages! {
     FilterClear;
     FilterUnusable { value };
     ListCaption { view, zone };
+    ListCaptionNewest { view, zone };
     ColumnState;
     ColumnWhy;
     ColumnOperation;

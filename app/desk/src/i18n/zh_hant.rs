@@ -87,6 +87,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::FilterApply => "套用",
         M::FilterClear => "清除篩選",
         M::FilterUnusable { .. } => "無法使用 {value}，此項篩選未套用。",
+        M::ListCaptionNewest { .. } => "{view}：最新者在前。時間為 {zone}。",
         M::ListCaption { .. } => "{view}：期限最近者在前。時間為 {zone}。",
         M::ColumnState => "狀態",
         M::ColumnWhy => "原因／接下來",

@@ -81,6 +81,11 @@ impl Reader<'_> {
             .collect()
     }
 
+    async fn owner_name(&self, loaded: &Loaded) -> Result<Option<String>, DeskError> {
+        let Some(asked) = &loaded.operation.facts.asked else { return Ok(None) };
+        self.shared.works.store.person_name(&asked.owner).await.map_err(store_error)
+    }
+
     async fn related(&self, loaded: &Loaded) -> Result<Vec<Related>, DeskError> {
         let operation = &loaded.operation;
         let subject = &operation.facts.subject;
@@ -257,6 +262,7 @@ impl Desk for Reader<'_> {
             step: step(&loaded),
             policy,
             provider,
+            owner_name: self.owner_name(&loaded).await?,
             set_aside: loaded.set_aside.clone(),
             operation: loaded.operation,
         }))

@@ -161,6 +161,10 @@ impl Store for Database {
         read!(self, conn => super::person(conn, name))
     }
 
+    async fn person_name(&self, id: &str) -> Result<Option<String>, StoreError> {
+        read!(self, conn => super::person_name(conn, id))
+    }
+
     async fn add_person(&self, person: Person, at: Timestamp) -> Result<bool, StoreError> {
         write!(self, [person], conn => super::add_person(conn, &person, at))
     }
