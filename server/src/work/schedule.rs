@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::decide::Circumstances;
 use counterfoil_ledger::window::later;
 use tokio::sync::watch;
@@ -12,7 +13,7 @@ use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
 
 use super::{WorkError, Works};
 use crate::config::Schedule;
-use crate::store::{AlarmKind, Claim, LedgerAct, Run};
+use crate::store::{Claim, LedgerAct, Run};
 
 /// The job's name in `runs` and on the desk.
 pub const RECONCILE: &str = "reconcile";

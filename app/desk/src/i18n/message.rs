@@ -140,7 +140,8 @@ messages! {
     ReconcilerNever { schedule };
     AlarmsLabel;
     AlarmUnauthorized { account, since };
-    AlarmForbidden { account, since };
+    AlarmReadsUnauthorized { account, since };
+    AlarmCapturedBelowHeld { payment, since };
     AlarmAccountDown { account, since };
     AlarmClockBehind { since };
     AlarmRowsSetAside { since };

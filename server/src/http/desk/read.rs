@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use counterfoil_desk::{
-    AccountMode, Alarm, AlarmKind, ChainedEntry, Choices, Counts, DaemonSheet, Desk, DeskError, Filter,
-    ListView, NextStep, OperationRow, OperationRows, OperationSheet, OrderLine, OrderOperation, OrderSheet,
+    AccountMode, Alarm, ChainedEntry, Choices, Counts, DaemonSheet, Desk, DeskError, Filter, ListView,
+    NextStep, OperationRow, OperationRows, OperationSheet, OrderLine, OrderOperation, OrderSheet,
     PaymentEffect, Provider, Related, Relation, Run,
 };
 use counterfoil_ledger::chain::open;
@@ -321,7 +321,7 @@ impl Desk for Reader<'_> {
             }),
             schedule: schedule.as_str().to_owned(),
             next_at: schedule.next_after(self.now),
-            alarms: alarms.into_iter().filter_map(alarm).collect(),
+            alarms: alarms.into_iter().map(alarm).collect(),
         })
     }
 
@@ -334,14 +334,7 @@ impl Desk for Reader<'_> {
     }
 }
 
-fn alarm(alarm: store::Alarm) -> Option<Alarm> {
-    let kind = match alarm.kind {
-        store::AlarmKind::WritesUnauthorized => AlarmKind::Unauthorized,
-        store::AlarmKind::ReadsUnauthorized => AlarmKind::Forbidden,
-        store::AlarmKind::AccountDown => AlarmKind::AccountDown,
-        store::AlarmKind::ClockBehind => AlarmKind::ClockBehind,
-        store::AlarmKind::RowSetAside => AlarmKind::RowsSetAside,
-        store::AlarmKind::CapturedBelowHeld => return None,
-    };
-    Some(Alarm { kind, account: alarm.account.parse().ok(), since: alarm.raised_at })
+fn alarm(alarm: store::Alarm) -> Alarm {
+    let subject = Some(alarm.account).filter(|subject| !subject.is_empty());
+    Alarm { kind: alarm.kind, subject, since: alarm.raised_at }
 }

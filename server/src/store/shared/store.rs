@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::chain::Sealed;
 use counterfoil_ledger::identity::{AccountName, KindName, Namespace, OperationId};
 use jiff::Timestamp;
