@@ -216,6 +216,9 @@ pub trait Store: Send + Sync {
     /// The ledger-wide chain, in order.
     async fn chain(&self) -> Result<Vec<RawAct>, StoreError>;
 
+    /// Number and hash of the act with which that chain ends.
+    async fn chain_head(&self) -> Result<Option<(i64, String)>, StoreError>;
+
     /// Digests of stored raw answers that no longer fit their bytes, and entries of operations that don't exist.
     async fn misfits(&self) -> Result<Vec<String>, StoreError>;
 

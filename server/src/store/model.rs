@@ -250,6 +250,7 @@ pub struct OrderLine {
     pub title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub quantity: Option<u32>,
+    #[serde(with = "counterfoil_ledger::money::minor_text")]
     pub amount_minor: i64,
 }
 

@@ -22,7 +22,7 @@ use daemon::{
     take_canary, wake_account,
 };
 pub(super) use ledger::migrated;
-use ledger::{bind, chain, chain_act, ids_after, newest};
+use ledger::{bind, chain, chain_act, chain_head, ids_after, newest};
 use list::{list, tally};
 use orders::{order, payment, put_order};
 use people::{add_person, add_token, person, person_name, token};

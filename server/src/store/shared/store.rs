@@ -243,6 +243,10 @@ impl Store for Database {
         read!(self, conn => super::chain(conn))
     }
 
+    async fn chain_head(&self) -> Result<Option<(i64, String)>, StoreError> {
+        read!(self, conn => super::chain_head(conn))
+    }
+
     async fn misfits(&self) -> Result<Vec<String>, StoreError> {
         read_together!(self, conn => super::misfits(conn))
     }
