@@ -107,13 +107,18 @@ impl Works {
             Ok(now) => now,
             Err(_) => return Ok(Answer::NotRecorded),
         };
+        // A restored ledger may have sent it before: then the daemon looks first.
+        let doubt = match self.store.restored_at().await {
+            Ok(restored_at) => restored_at.and_then(|_| self.doubt(&ask.kind.account)),
+            Err(_) => return Ok(Answer::NotRecorded),
+        };
         let lease = self.new_lease();
         let place = Place { id: id.clone(), base_id, order, now };
-        let judge = self.judge(ask.clone(), place.clone(), lease.clone())?;
+        let judge = self.judge(ask.clone(), place.clone(), lease.clone(), doubt)?;
         match self.store.record(place, judge).await {
             Ok(Recorded::New(new)) => {
-                let sending = (new.operation.facts.state == State::Authorized)
-                    .then(|| self.send_first(new.as_ref().clone(), lease));
+                let sending = new.lease.is_some().then(|| self.send_first(new.as_ref().clone(), lease));
+                self.due.notify_one();
                 Ok(Answer::New(new, sending))
             }
             Ok(Recorded::Existing(stored)) => self.repeat(*stored, &ask).await,
@@ -232,7 +237,13 @@ impl Works {
     }
 
     /// The judgement over a new operation: pure, and called with the payment locked.
-    fn judge(&self, ask: Ask, place: Place, lease: String) -> Result<Judge, WorkError> {
+    fn judge(
+        &self,
+        ask: Ask,
+        place: Place,
+        lease: String,
+        doubt: Option<Reason>,
+    ) -> Result<Judge, WorkError> {
         let account = self
             .accounts
             .get(&ask.kind.account)
@@ -283,10 +294,14 @@ impl Works {
                 intent_hash,
                 entries: first_entries(&ask, order, state, holds, place.now),
                 step: Step {
-                    due_at: authorized.then_some(place.now),
-                    reason: if authorized { Reason::ReadyToSend } else { Reason::WaitsForApproval },
+                    due_at: (authorized || doubt.is_some()).then_some(place.now),
+                    reason: doubt.unwrap_or(if authorized {
+                        Reason::ReadyToSend
+                    } else {
+                        Reason::WaitsForApproval
+                    }),
                 },
-                lease: authorized.then(|| (lease.clone(), lease_until)),
+                lease: (authorized && doubt.is_none()).then(|| (lease.clone(), lease_until)),
             })
         }))
     }

@@ -26,7 +26,13 @@ impl Works {
             draft.write(Entry::CancelAsked)?;
             draft.raise(Event::Cancelled)?;
             let stopped = draft.operation.facts.state == State::Cancelled;
-            let step = stopped.then_some(Step { due_at: None, reason: Reason::StoppedBeforeSending });
+            // After a restore it may have been sent all the same: it is looked for.
+            let restored = self.store.restored_at().await?;
+            let doubt = restored.and_then(|_| self.doubt(&loaded.operation.intent.account));
+            let step = stopped.then_some(Step {
+                due_at: doubt.map(|_| now),
+                reason: doubt.unwrap_or(Reason::StoppedBeforeSending),
+            });
             let change = Change {
                 after: draft.operation.clone(),
                 expected_seq: loaded.operation.facts.seq,
