@@ -117,6 +117,13 @@ CREATE TABLE chain (
     hash  TEXT COLLATE "C" NOT NULL
 );
 
+-- Where the ledger-wide chain ends: without it, acts cut off at the end would leave no trace.
+CREATE TABLE chain_head (
+    one  BIGINT PRIMARY KEY NOT NULL CHECK (one = 1),
+    seq  BIGINT NOT NULL,
+    hash TEXT COLLATE "C" NOT NULL
+);
+
 -- Raw answers, by the digest that stands in the chain: retention may drop them, and the proof stands.
 CREATE TABLE bodies (
     digest   TEXT COLLATE "C" PRIMARY KEY NOT NULL,
@@ -211,6 +218,7 @@ BEGIN
             window_closes_at, updated_at, due_at, reason, lease_token, lease_until, look_up_asked_at, set_aside)'),
         ('entries', 'SELECT, INSERT'),
         ('chain', 'SELECT, INSERT'),
+        ('chain_head', 'SELECT, INSERT, UPDATE'),
         ('bodies', 'SELECT, INSERT'),
         ('effects', 'SELECT, INSERT, UPDATE'),
         ('pauses', 'SELECT, INSERT, UPDATE, DELETE'),

@@ -117,6 +117,13 @@ CREATE TABLE chain (
     hash  TEXT NOT NULL
 ) STRICT;
 
+-- Where the ledger-wide chain ends: without it, acts cut off at the end would leave no trace.
+CREATE TABLE chain_head (
+    one  INTEGER PRIMARY KEY NOT NULL CHECK (one = 1),
+    seq  INTEGER NOT NULL,
+    hash TEXT NOT NULL
+) STRICT;
+
 -- Raw answers, by the digest that stands in the chain: retention may drop them, and the proof stands.
 CREATE TABLE bodies (
     digest   TEXT PRIMARY KEY NOT NULL,

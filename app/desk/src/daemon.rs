@@ -1,6 +1,6 @@
 //! How the reconciler is, and what is wrong around it.
 
-use counterfoil_ledger::identity::AccountName;
+use counterfoil_ledger::alarm::AlarmKind;
 use jiff::Timestamp;
 
 /// One run of the reconciler.
@@ -13,26 +13,12 @@ pub struct Run {
     pub rows: u64,
 }
 
-/// What is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AlarmKind {
-    /// The provider doesn't accept our credentials (401): writes of the account are paused.
-    Unauthorized,
-    /// The provider, or something before it, turns us away (403).
-    Forbidden,
-    /// The account has been failing and is probed with a growing gap.
-    AccountDown,
-    /// The clock is behind the newest time in the ledger: resends wait.
-    ClockBehind,
-    /// Rows that the sweep can't read.
-    RowsSetAside,
-}
-
 /// Something that must be looked into and isn't one operation's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alarm {
     pub kind: AlarmKind,
-    pub account: Option<AccountName>,
+    /// What it is about: an account, `account/payment`, or nothing for the whole ledger.
+    pub subject: Option<String>,
     pub since: Timestamp,
 }
 

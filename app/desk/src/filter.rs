@@ -146,7 +146,8 @@ impl OperationsQuery {
         let view = read(&self.view, QueryField::View, &mut problems, |text| {
             ListView::ALL.into_iter().find(|view| view.label() == text)
         })
-        .unwrap_or_default();
+        // Who searches for something means wherever it is; who opens the list means what needs attention.
+        .unwrap_or(if self.narrows() { ListView::All } else { ListView::default() });
         let filter = Filter {
             view,
             state: read(&self.state, QueryField::State, &mut problems, |text| text.parse().ok()),

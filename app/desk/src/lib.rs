@@ -19,7 +19,7 @@ mod sheet;
 mod tests;
 mod viewer;
 
-pub use daemon::{Alarm, AlarmKind, DaemonSheet, Run};
+pub use daemon::{Alarm, DaemonSheet, Run};
 pub use desk::{Desk, DeskError};
 pub use filter::{Filter, ListView, OperationsQuery, QueryField, QueryProblem};
 pub use list::{Choices, Counts, OperationRow, OperationRows};

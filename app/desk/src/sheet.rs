@@ -122,6 +122,8 @@ pub struct OperationSheet {
     /// Every effect that was seen on the payment.
     pub effects: Vec<PaymentEffect>,
     pub related: Vec<Related>,
+    /// The name of the person who owned the token that asked first; `None`: not to be found any more.
+    pub owner_name: Option<String>,
     /// The sweep set it aside: the error, fit to be shown.
     pub set_aside: Option<String>,
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use finding::Seen;
-pub use next::{escalates_at, look_up_due, resend_ruled_out};
+pub use next::{escalates_at, look_up_due, mark_before, resend_ruled_out};
 pub use policy::{Circumstances, Policy};
 
 use crate::entry::{Actor, Entered, Entry};

@@ -91,7 +91,12 @@ pub enum Hold {
     /// A revision: a token can never vouch for its own.
     Revision,
     /// Above the kind's limit for one order in 30 days, in minor units.
-    AboveLimit { limit_minor: i64, together_minor: i64 },
+    AboveLimit {
+        #[serde(with = "crate::money::minor_text")]
+        limit_minor: i64,
+        #[serde(with = "crate::money::minor_text")]
+        together_minor: i64,
+    },
     /// It looks like another operation on the same payment and amount.
     Twin { operation: OperationId },
 }

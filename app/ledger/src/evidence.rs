@@ -28,6 +28,7 @@ pub struct EffectSeen {
     pub marker: Option<String>,
     /// Every name of what it was done to (payment intent, charge).
     pub targets: Vec<String>,
+    #[serde(with = "crate::money::minor_text")]
     pub amount_minor: i64,
     /// In capitals, as compared; not checked to be a currency.
     pub currency: String,
@@ -163,6 +164,7 @@ pub enum Source {
 pub struct Hit {
     pub external_id: String,
     pub status: EffectStatus,
+    #[serde(with = "crate::money::minor_text")]
     pub amount_minor: i64,
     pub currency: String,
     /// Empty: the effect check passed.

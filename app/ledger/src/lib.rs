@@ -6,6 +6,7 @@
 //! From the ground up: [`identity`] [`money`] [`window`] → [`intent`] [`kind`] [`evidence`] → [`attempt`] → [`state`] →
 //! [`entry`] [`operation`] → [`decide`] [`balance`] [`totals`] [`chain`] → [`words`]. Nothing points back up.
 
+pub mod alarm;
 pub mod attempt;
 pub mod balance;
 pub mod chain;

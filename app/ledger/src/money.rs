@@ -107,6 +107,28 @@ pub fn parse_minor(text: &str) -> Result<i64, MoneyError> {
     digits.parse().map_err(|_| MoneyError::TooLarge)
 }
 
+/// Minor units as text in stored JSON: canonical JSON counts in doubles, and 2^53 + 1 isn't one.
+pub mod minor_text {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes the number as text.
+    ///
+    /// # Errors
+    /// What the serializer says.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    pub fn serialize<S: Serializer>(minor: &i64, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(minor)
+    }
+
+    /// Reads it back.
+    ///
+    /// # Errors
+    /// When the text isn't a whole number within 64 bits.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MoneyText {

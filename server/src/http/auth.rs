@@ -13,6 +13,8 @@ use crate::store::Token;
 
 /// Requests per second and token, with a burst.
 const PER_S: NonZeroU32 = NonZeroU32::new(200).unwrap();
+/// Reading operations of every kind, and orders.
+const READ: &str = "operations:read";
 const BURST: NonZeroU32 = NonZeroU32::new(1000).unwrap();
 
 /// How fast each token may ask.
@@ -48,15 +50,18 @@ impl Caller {
         self.may(&format!("operations:write:{kind}"))
     }
 
-    /// Reading is for every token that may read or write operations.
+    /// Reading one operation: `operations:read`, or the scope that writes its kind, because who asked must be able to look.
     ///
     /// # Errors
     /// 403 for others.
-    pub fn may_read(&self) -> Result<(), Problem> {
-        if self.0.scopes.iter().any(|held| held.starts_with("operations:write:")) {
-            return Ok(());
-        }
-        self.may("operations:read")
+    pub fn may_read(&self, kind: &KindName) -> Result<(), Problem> {
+        self.may_write(kind).or_else(|_| self.may(READ))
+    }
+
+    /// # Errors
+    /// 403 without `operations:read`.
+    pub fn may_read_all(&self) -> Result<(), Problem> {
+        self.may(READ)
     }
 }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::chain::Sealed;
 use counterfoil_ledger::identity::{AccountName, KindName, Namespace, OperationId};
 use jiff::Timestamp;
@@ -156,6 +157,9 @@ pub trait Store: Send + Sync {
     /// A person by name.
     async fn person(&self, name: &str) -> Result<Option<Person>, StoreError>;
 
+    /// The name of the person with this stable id.
+    async fn person_name(&self, id: &str) -> Result<Option<String>, StoreError>;
+
     /// Adds a person. `false`: the name is taken.
     async fn add_person(&self, person: Person, at: Timestamp) -> Result<bool, StoreError>;
 
@@ -211,6 +215,9 @@ pub trait Store: Send + Sync {
 
     /// The ledger-wide chain, in order.
     async fn chain(&self) -> Result<Vec<RawAct>, StoreError>;
+
+    /// Number and hash of the act with which that chain ends.
+    async fn chain_head(&self) -> Result<Option<(i64, String)>, StoreError>;
 
     /// Digests of stored raw answers that no longer fit their bytes, and entries of operations that don't exist.
     async fn misfits(&self) -> Result<Vec<String>, StoreError>;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::balance::Holder;
 use counterfoil_ledger::chain::Link;
 use counterfoil_ledger::decide::Reason;
@@ -249,6 +250,7 @@ pub struct OrderLine {
     pub title: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub quantity: Option<u32>,
+    #[serde(with = "counterfoil_ledger::money::minor_text")]
     pub amount_minor: i64,
 }
 
@@ -355,24 +357,6 @@ pub struct Pause {
     pub paused_at: Timestamp,
     pub canary_at: Timestamp,
     pub secret_digest: String,
-}
-
-/// What an alarm is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AlarmKind {
-    /// The provider turned our writes away with 401.
-    WritesUnauthorized,
-    /// The provider turned our look-ups away with 401 or 403.
-    ReadsUnauthorized,
-    /// The provider can't be reached or answers nothing usable.
-    AccountDown,
-    /// The clock is well behind the newest time in the ledger.
-    ClockBehind,
-    /// A payment's captured amount was lowered below what is held.
-    CapturedBelowHeld,
-    /// A row can't be read.
-    RowSetAside,
 }
 
 /// An open alarm.

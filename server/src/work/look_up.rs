@@ -1,5 +1,6 @@
 //! One look-up: ask the provider what exists, and take it in.
 
+use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::decide::{Reason, escalates_at};
 use counterfoil_ledger::evidence::{LookUp, Unavailable, Walk};
 use counterfoil_ledger::state::State;
@@ -9,7 +10,7 @@ use jiff::Timestamp;
 use super::account::Turned;
 use super::{Account, WorkError, Works};
 use crate::provider::LookUpReport;
-use crate::store::{AlarmKind, Loaded, Step};
+use crate::store::{Loaded, Step};
 
 impl Works {
     /// Looks an operation up. `None`: the account is down, and the row waits for the probe.

@@ -1,9 +1,10 @@
 //! The shop's word on an order comes in.
 
+use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::balance::held_minor;
 
 use super::{WorkError, Works};
-use crate::store::{AlarmKind, OrderPut, OrderSnapshot};
+use crate::store::{OrderPut, OrderSnapshot};
 
 impl Works {
     /// Takes a snapshot in. What was captured may be lowered below what is held: that is accepted, blocks new sends and raises an

@@ -3,6 +3,7 @@
 //! It takes no input but the row's name. Whatever a crash left behind is found here like anything else that is due: recovery is
 //! the ordinary path.
 
+use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::decide::{Action, Decision, Seen, decide};
 use counterfoil_ledger::identity::OperationId;
 use counterfoil_ledger::state::State;
@@ -11,7 +12,7 @@ use super::commit::Baggage;
 use super::send::Sent;
 use super::{WorkError, Works, step_of};
 use crate::provider::LookUpReport;
-use crate::store::{AlarmKind, Change, LeaseRule, Loaded, StoreError, Written};
+use crate::store::{Change, LeaseRule, Loaded, StoreError, Written};
 
 impl Works {
     /// Works on one claimed row and gives the lease back. Never fails the sweep: what goes wrong is logged once, here.

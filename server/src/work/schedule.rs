@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::decide::Circumstances;
 use counterfoil_ledger::window::later;
 use tokio::sync::watch;
@@ -12,7 +13,7 @@ use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
 
 use super::{WorkError, Works};
 use crate::config::Schedule;
-use crate::store::{AlarmKind, Claim, LedgerAct, Run};
+use crate::store::{Claim, LedgerAct, Run};
 
 /// The job's name in `runs` and on the desk.
 pub const RECONCILE: &str = "reconcile";
@@ -52,9 +53,9 @@ impl Works {
     /// Works until told to stop: one loop, one pass at a time, rows side by side within it.
     pub async fn run(self: Arc<Self>, mut rings: watch::Receiver<u64>) {
         let mut offset_s = 0;
+        // What happened while nobody was there is caught up with at once.
+        let mut rung = true;
         loop {
-            let rung = rings.has_changed().unwrap_or(false);
-            rings.mark_unchanged();
             self.chain_test_clock(&mut offset_s).await;
             let wait = match self.pass(rung).await {
                 Ok(wait) => wait,
@@ -63,12 +64,15 @@ impl Works {
                     Duration::from_secs(1)
                 }
             };
-            tokio::select! {
+            rung = tokio::select! {
                 () = self.stopping.cancelled() => break,
-                () = tokio::time::sleep(wait) => {}
-                () = self.due.notified() => {}
-                changed = rings.changed() => if changed.is_err() { break },
-            }
+                () = tokio::time::sleep(wait) => false,
+                () = self.due.notified() => false,
+                changed = rings.changed() => match changed {
+                    Ok(()) => true,
+                    Err(_) => break,
+                },
+            };
             if self.stopping.is_cancelled() {
                 break;
             }

@@ -5,8 +5,9 @@
 
 use std::time::Instant;
 
+use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::attempt::Why;
-use counterfoil_ledger::decide::{Decision, Draft, Reason, Seen};
+use counterfoil_ledger::decide::{Decision, Draft, Reason, Seen, mark_before};
 use counterfoil_ledger::entry::Entry;
 use counterfoil_ledger::evidence::EffectSeen;
 use counterfoil_ledger::identity::AccountName;
@@ -17,7 +18,7 @@ use uuid::Uuid;
 
 use super::commit::Baggage;
 use super::{Account, WorkError, Works};
-use crate::store::{AlarmKind, Change, LeaseRule, Loaded, Step, StoreError, Written};
+use crate::store::{Change, LeaseRule, Loaded, Step, StoreError, Written};
 
 /// What became of a send.
 #[derive(Debug)]
@@ -91,6 +92,9 @@ impl Works {
         seen_on_payment: Vec<EffectSeen>,
     ) -> Result<Option<Loaded>, WorkError> {
         let now = self.store.now().await?;
+        if now >= mark_before(&decision.after, &account.policy) {
+            return Ok(None);
+        }
         let mut draft = Draft::of(&decision.after, &self.sender(), now);
         let number =
             u32::try_from(draft.operation.facts.attempts.len()).unwrap_or(u32::MAX).saturating_add(1);

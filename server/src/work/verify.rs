@@ -79,6 +79,8 @@ pub async fn order(store: &dyn Store, order: &str) -> Result<Verified, StoreErro
 
 /// Walks the ledger-wide chain and returns the operations that it recorded, with their intent hashes.
 async fn acts(store: &dyn Store, found: &mut Verified) -> Result<BTreeMap<String, String>, StoreError> {
+    // The head first: what is appended while we read stands behind it.
+    let head = store.chain_head().await?;
     let acts = store.chain().await?;
     let mut recorded = BTreeMap::new();
     let mut before = String::new();
@@ -96,6 +98,20 @@ async fn acts(store: &dyn Store, found: &mut Verified) -> Result<BTreeMap<String
         if let Some((operation, hash)) = recorded_operation(act) {
             recorded.insert(operation, hash);
         }
+    }
+    if let Some((seq, hash)) = head {
+        let end = usize::try_from(seq).ok().and_then(|seq| acts.get(seq.checked_sub(1)?));
+        match end {
+            None => found
+                .broken
+                .push(format!("chain {}: it is missing: the chain went on to {seq}", acts.len() + 1)),
+            Some(act) if act.hash != hash => {
+                found.broken.push(format!("chain_head: it isn't the hash of act {seq}"));
+            }
+            Some(_) => {}
+        }
+    } else if !acts.is_empty() {
+        found.broken.push("chain_head: it is missing".to_owned());
     }
     Ok(recorded)
 }

@@ -1,6 +1,7 @@
 //! Pauses, alarms, runs, people and tokens.
 
 use counterfoil::store::*;
+use counterfoil_ledger::alarm::AlarmKind;
 
 use crate::bench::Bench;
 use crate::build::*;

@@ -1,5 +1,6 @@
 //! What only PostgreSQL goes through: roles, connections that break, answers that get lost, a server that restarts.
 
+use counterfoil_ledger::alarm::AlarmKind;
 use std::time::{Duration, Instant};
 
 use counterfoil::config::DatabaseUrl;

@@ -1,5 +1,6 @@
 //! Changes: if nobody was faster, all of it or nothing.
 
+use counterfoil_ledger::alarm::AlarmKind;
 use std::sync::Arc;
 
 use counterfoil::store::*;

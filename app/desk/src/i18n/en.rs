@@ -89,6 +89,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::FilterApply => "Apply",
         M::FilterClear => "Clear filters",
         M::FilterUnusable { .. } => "{value} can't be used here; this filter is not applied.",
+        M::ListCaptionNewest { .. } => "{view}: newest first. Times are {zone}.",
         M::ListCaption { .. } => "{view}: what closes soonest comes first. Times are {zone}.",
         M::ColumnState => "State",
         M::ColumnWhy => "Why / next",
@@ -130,7 +131,12 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::AlarmUnauthorized { .. } => {
             "{account}: the provider does not accept our credentials (401) since {since}. Sends of this account are paused."
         }
-        M::AlarmForbidden { .. } => "{account}: the provider turns us away (403) since {since}.",
+        M::AlarmReadsUnauthorized { .. } => {
+            "{account}: the provider turns our look-ups away (401 or 403) since {since}. Nothing can be found out."
+        }
+        M::AlarmCapturedBelowHeld { .. } => {
+            "{payment}: the shop says that less was captured than is held, since {since}. Nothing is sent on this payment."
+        }
         M::AlarmAccountDown { .. } => {
             "{account}: can't be reached since {since}. Rows wait; this is no evidence of anything."
         }

@@ -106,6 +106,7 @@ messages! {
     FilterClear;
     FilterUnusable { value };
     ListCaption { view, zone };
+    ListCaptionNewest { view, zone };
     ColumnState;
     ColumnWhy;
     ColumnOperation;
@@ -140,7 +141,8 @@ messages! {
     ReconcilerNever { schedule };
     AlarmsLabel;
     AlarmUnauthorized { account, since };
-    AlarmForbidden { account, since };
+    AlarmReadsUnauthorized { account, since };
+    AlarmCapturedBelowHeld { payment, since };
     AlarmAccountDown { account, since };
     AlarmClockBehind { since };
     AlarmRowsSetAside { since };

@@ -87,6 +87,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::FilterApply => "套用",
         M::FilterClear => "清除篩選",
         M::FilterUnusable { .. } => "無法使用 {value}，此項篩選未套用。",
+        M::ListCaptionNewest { .. } => "{view}：最新者在前。時間為 {zone}。",
         M::ListCaption { .. } => "{view}：期限最近者在前。時間為 {zone}。",
         M::ColumnState => "狀態",
         M::ColumnWhy => "原因／接下來",
@@ -126,7 +127,12 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::AlarmUnauthorized { .. } => {
             "{account}：自 {since} 起，服務商不接受我們的憑證（401）。此帳號已暫停送出。"
         }
-        M::AlarmForbidden { .. } => "{account}：自 {since} 起，服務商拒絕我們的連線（403）。",
+        M::AlarmReadsUnauthorized { .. } => {
+            "{account}：自 {since} 起，服務商拒絕我們的查詢（401 或 403），目前無法查明結果。"
+        }
+        M::AlarmCapturedBelowHeld { .. } => {
+            "{payment}：自 {since} 起，商店回報的已收金額低於已占用金額，此筆付款暫停送出。"
+        }
         M::AlarmAccountDown { .. } => {
             "{account}：自 {since} 起無法連上。相關操作持續等待，這不能作為任何結果的證據。"
         }

@@ -258,6 +258,7 @@ impl Story {
             provider: provider(),
             effects: self.effects(),
             related: Vec::new(),
+            owner_name: Some("Ann".to_owned()),
             set_aside: None,
         }
     }

@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use counterfoil_ledger::alarm::AlarmKind;
+
 use super::fixture::*;
 use crate::*;
 
@@ -14,8 +16,8 @@ async fn pages_can_be_written_out_and_looked_at() {
     std::fs::create_dir_all(&out).unwrap();
     let mut shelf = Shelf::of(&stories());
     shelf.alarms = vec![Alarm {
-        kind: AlarmKind::Unauthorized,
-        account: Some("stripe-main".parse().unwrap()),
+        kind: AlarmKind::WritesUnauthorized,
+        subject: Some("stripe-main".to_owned()),
         since: at("02:00:17"),
     }];
     for lang in Lang::ALL {

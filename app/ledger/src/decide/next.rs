@@ -53,8 +53,7 @@ fn authorized(draft: &mut Draft, circumstances: &Circumstances) -> Result<(Actio
         draft.raise(Event::Cancelled)?;
         return Ok((Action::Rest, Reason::StoppedBeforeSending));
     }
-    let lapses_at =
-        later(facts.allowed_at.unwrap_or(facts.created_at), Duration::from_secs(facts.subject.send_within_s));
+    let lapses_at = lapses_at(&draft.operation);
     if now >= lapses_at {
         draft.raise(Event::Lapsed)?;
         return Ok((Action::Rest, Reason::WaitsForApproval));
@@ -71,6 +70,25 @@ fn authorized(draft: &mut Draft, circumstances: &Circumstances) -> Result<(Actio
         )),
         _ => Ok((Action::Send, Reason::ReadyToSend)),
     }
+}
+
+/// When an allowance to send runs out: `send_within` after recording or the latest approval.
+fn lapses_at(operation: &Operation) -> Timestamp {
+    let facts = &operation.facts;
+    later(facts.allowed_at.unwrap_or(facts.created_at), Duration::from_secs(facts.subject.send_within_s))
+}
+
+/// From here on a send that was decided may no longer be marked: it waited for its turn at the account meanwhile.
+pub fn mark_before(operation: &Operation, policy: &Policy) -> Timestamp {
+    match operation.facts.window {
+        Some(window) if operation.facts.state == State::Unknown => window.last_resend_at(margin(policy)),
+        _ => lapses_at(operation),
+    }
+}
+
+/// The bytes may leave until the send time-out, and the key must still be known when they arrive.
+fn margin(policy: &Policy) -> Duration {
+    policy.window_margin.max(policy.send_timeout)
 }
 
 fn send_again_at(latest: &Attempt, sends: usize) -> Timestamp {
@@ -320,9 +338,7 @@ fn resend_gate(operation: &Operation, policy: &Policy, circumstances: &Circumsta
     if circumstances.clock_is_behind() {
         return Gate::Waits(Reason::ResendWaitsForClock);
     }
-    // The bytes may leave until the send time-out, and the key must still be known when they arrive.
-    let margin = policy.window_margin.max(policy.send_timeout);
-    if facts.window.is_some_and(|window| circumstances.now > window.last_resend_at(margin)) {
+    if facts.window.is_some_and(|window| circumstances.now > window.last_resend_at(margin(policy))) {
         return Gate::Closed(RuledOut::WindowClosed);
     }
     if resends >= usize::try_from(policy.max_resends).unwrap_or(usize::MAX) {

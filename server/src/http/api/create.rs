@@ -83,13 +83,17 @@ pub(super) async fn create(
         recorded.map_err(|_| Problem::recording_unknown())?.map_err(|_| Problem::recording_unknown())??;
     match answer {
         Answer::New(new, sending) => {
-            let mut loaded = *new;
-            if let Some(sending) = sending
-                && tokio::time::timeout(wait, sending).await.is_ok()
-            {
-                loaded = shared.works.store.load(&loaded.operation.id).await?.unwrap_or(loaded);
+            if let Some(sending) = sending {
+                // Whether or not the wait was long enough: what is known now is what is told.
+                let _ = tokio::time::timeout(wait, sending).await;
+                let id = &new.operation.id;
+                return match shared.works.store.load(id).await {
+                    Ok(Some(loaded)) => Ok(new_answer(&shared, &loaded)),
+                    // It is recorded and may be sent; nobody can say more.
+                    Ok(None) | Err(_) => Err(Problem::recording_unknown().with("id", id.to_string())),
+                };
             }
-            Ok(new_answer(&shared, &loaded))
+            Ok(new_answer(&shared, &new))
         }
         Answer::Repeat(stored) => Ok(answer_with(StatusCode::OK, &shared, &stored, true)),
         Answer::Mismatch { stored, fields } => Err(mismatch(&shared, &stored, &fields)),

@@ -60,7 +60,7 @@ pub(super) async fn list(
     caller: Caller,
     Parameters(query): Parameters<ListQuery>,
 ) -> Result<Json<OperationPage>, Problem> {
-    caller.may_read()?;
+    caller.may_read_all()?;
     let limit = query.limit.unwrap_or(LIMIT_DEFAULT);
     if !(1..=LIMIT_MAX).contains(&limit) {
         return Err(Problem::field("limit", format!("must be from 1 to {LIMIT_MAX}")));
@@ -89,9 +89,14 @@ pub(super) async fn list(
 }
 
 async fn load(shared: &Shared, caller: &Caller, id: &str) -> Result<Loaded, Problem> {
-    caller.may_read()?;
     let id = OperationId::stored(id);
-    shared.works.store.load(&id).await?.ok_or_else(|| Problem::not_found("operation"))
+    let loaded = shared.works.store.load(&id).await?;
+    match &loaded {
+        Some(loaded) => caller.may_read(&loaded.operation.facts.subject.kind)?,
+        // Who may not read everything isn't told what there is.
+        None => caller.may_read_all()?,
+    }
+    loaded.ok_or_else(|| Problem::not_found("operation"))
 }
 
 /// Read one operation.

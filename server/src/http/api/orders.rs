@@ -222,7 +222,7 @@ pub(super) async fn get(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Json<OrderView>, Problem> {
-    caller.may_read()?;
+    caller.may_read_all()?;
     let store = &shared.works.store;
     let order = store.order(&id).await?.ok_or_else(|| Problem::not_found("order"))?;
     let account = shared

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use counterfoil_desk::{
-    AccountMode, Alarm, AlarmKind, ChainedEntry, Choices, Counts, DaemonSheet, Desk, DeskError, Filter,
-    ListView, NextStep, OperationRow, OperationRows, OperationSheet, OrderLine, OrderOperation, OrderSheet,
+    AccountMode, Alarm, ChainedEntry, Choices, Counts, DaemonSheet, Desk, DeskError, Filter, ListView,
+    NextStep, OperationRow, OperationRows, OperationSheet, OrderLine, OrderOperation, OrderSheet,
     PaymentEffect, Provider, Related, Relation, Run,
 };
 use counterfoil_ledger::chain::open;
@@ -79,6 +79,11 @@ impl Reader<'_> {
                 Ok(ChainedEntry { entered, hash: row.hash.clone() })
             })
             .collect()
+    }
+
+    async fn owner_name(&self, loaded: &Loaded) -> Result<Option<String>, DeskError> {
+        let Some(asked) = &loaded.operation.facts.asked else { return Ok(None) };
+        self.shared.works.store.person_name(&asked.owner).await.map_err(store_error)
     }
 
     async fn related(&self, loaded: &Loaded) -> Result<Vec<Related>, DeskError> {
@@ -257,6 +262,7 @@ impl Desk for Reader<'_> {
             step: step(&loaded),
             policy,
             provider,
+            owner_name: self.owner_name(&loaded).await?,
             set_aside: loaded.set_aside.clone(),
             operation: loaded.operation,
         }))
@@ -321,7 +327,7 @@ impl Desk for Reader<'_> {
             }),
             schedule: schedule.as_str().to_owned(),
             next_at: schedule.next_after(self.now),
-            alarms: alarms.into_iter().filter_map(alarm).collect(),
+            alarms: alarms.into_iter().map(alarm).collect(),
         })
     }
 
@@ -334,14 +340,7 @@ impl Desk for Reader<'_> {
     }
 }
 
-fn alarm(alarm: store::Alarm) -> Option<Alarm> {
-    let kind = match alarm.kind {
-        store::AlarmKind::WritesUnauthorized => AlarmKind::Unauthorized,
-        store::AlarmKind::ReadsUnauthorized => AlarmKind::Forbidden,
-        store::AlarmKind::AccountDown => AlarmKind::AccountDown,
-        store::AlarmKind::ClockBehind => AlarmKind::ClockBehind,
-        store::AlarmKind::RowSetAside => AlarmKind::RowsSetAside,
-        store::AlarmKind::CapturedBelowHeld => return None,
-    };
-    Some(Alarm { kind, account: alarm.account.parse().ok(), since: alarm.raised_at })
+fn alarm(alarm: store::Alarm) -> Alarm {
+    let subject = Some(alarm.account).filter(|subject| !subject.is_empty());
+    Alarm { kind: alarm.kind, subject, since: alarm.raised_at }
 }

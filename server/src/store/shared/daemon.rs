@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::identity::{AccountName, OperationId};
 use jiff::Timestamp;
 use sqlx::Row as _;
 
 use super::{Connection, query, unreadable};
 use crate::store::clock::{from_us, to_us};
-use crate::store::{Alarm, AlarmKind, Pause, Run, StoreError};
+use crate::store::{Alarm, Pause, Run, StoreError};
 
 pub(super) async fn next_due(conn: &mut Connection, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
     let step = "find the next due row";

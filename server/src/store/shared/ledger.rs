@@ -114,18 +114,7 @@ pub(super) async fn chain_act(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     engine::lock_chain(conn).await?;
-    let last = query("SELECT seq, hash FROM chain ORDER BY seq DESC LIMIT 1")
-        .fetch_optional(&mut *conn)
-        .await
-        .map_err(StoreError::at("read the head of the chain"))?;
-    let step = "read the head of the chain";
-    let (seq, before) = match last {
-        Some(row) => (
-            row.try_get::<i64, _>("seq").map_err(StoreError::at(step))? + 1,
-            row.try_get::<String, _>("hash").map_err(StoreError::at(step))?,
-        ),
-        None => (1, String::new()),
-    };
+    let (seq, before) = chain_head(conn).await?.map_or((1, String::new()), |(seq, hash)| (seq + 1, hash));
     let mut value =
         serde_json::to_value(act).map_err(|error| unreadable("chain", &seq.to_string(), error))?;
     let body = value.get_mut("body").map(serde_json::Value::take).unwrap_or_default();
@@ -141,10 +130,28 @@ pub(super) async fn chain_act(
         .bind(&raw.actor)
         .bind(&raw.body)
         .bind(&raw.hash)
-        .execute(conn)
+        .execute(&mut *conn)
         .await
         .map_err(StoreError::at("append to the chain"))?;
+    query(
+        "INSERT INTO chain_head (one, seq, hash) VALUES (1, $1, $2)
+         ON CONFLICT (one) DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
+    )
+    .bind(raw.seq)
+    .bind(&raw.hash)
+    .execute(conn)
+    .await
+    .map_err(StoreError::at("move the head of the chain"))?;
     Ok(())
+}
+
+pub(super) async fn chain_head(conn: &mut Connection) -> Result<Option<(i64, String)>, StoreError> {
+    let step = "read the head of the chain";
+    let row = query("SELECT seq, hash FROM chain_head WHERE one = 1")
+        .fetch_optional(conn)
+        .await
+        .map_err(StoreError::at(step))?;
+    row.map(|row| Ok((row.try_get("seq")?, row.try_get("hash")?))).transpose().map_err(StoreError::at(step))
 }
 
 pub(super) async fn chain(conn: &mut Connection) -> Result<Vec<RawAct>, StoreError> {

@@ -22,10 +22,10 @@ use daemon::{
     take_canary, wake_account,
 };
 pub(super) use ledger::migrated;
-use ledger::{bind, chain, chain_act, ids_after, newest};
+use ledger::{bind, chain, chain_act, chain_head, ids_after, newest};
 use list::{list, tally};
 use orders::{order, payment, put_order};
-use people::{add_person, add_token, person, token};
+use people::{add_person, add_token, person, person_name, token};
 use proof::{misfits, raw};
 use read::{entries, load};
 use record::record;

@@ -29,6 +29,16 @@ pub(super) async fn person(conn: &mut Connection, name: &str) -> Result<Option<P
     .transpose()
 }
 
+pub(super) async fn person_name(conn: &mut Connection, id: &str) -> Result<Option<String>, StoreError> {
+    let step = "read person's name";
+    let row = query("SELECT name FROM people WHERE id = $1")
+        .bind(id)
+        .fetch_optional(conn)
+        .await
+        .map_err(StoreError::at(step))?;
+    row.map(|row| row.try_get("name").map_err(StoreError::at(step))).transpose()
+}
+
 pub(super) async fn add_person(
     conn: &mut Connection,
     person: &Person,

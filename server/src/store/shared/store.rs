@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::chain::Sealed;
 use counterfoil_ledger::identity::{AccountName, KindName, Namespace, OperationId};
 use jiff::Timestamp;
@@ -160,6 +161,10 @@ impl Store for Database {
         read!(self, conn => super::person(conn, name))
     }
 
+    async fn person_name(&self, id: &str) -> Result<Option<String>, StoreError> {
+        read!(self, conn => super::person_name(conn, id))
+    }
+
     async fn add_person(&self, person: Person, at: Timestamp) -> Result<bool, StoreError> {
         write!(self, [person], conn => super::add_person(conn, &person, at))
     }
@@ -236,6 +241,10 @@ impl Store for Database {
 
     async fn chain(&self) -> Result<Vec<RawAct>, StoreError> {
         read!(self, conn => super::chain(conn))
+    }
+
+    async fn chain_head(&self) -> Result<Option<(i64, String)>, StoreError> {
+        read!(self, conn => super::chain_head(conn))
     }
 
     async fn misfits(&self) -> Result<Vec<String>, StoreError> {

@@ -37,7 +37,7 @@ impl Shown<'_> {
         if let Some(asked) = &facts.asked {
             let requester = self.say(&Message::FactRequesterIs {
                 token: Arg::ident(&asked.token),
-                owner: Arg::ident(&asked.owner),
+                owner: Arg::ident(self.sheet.owner_name.as_deref().unwrap_or(&asked.owner)),
             });
             pairs.push((Message::FactRequester, requester));
             let by = asked.requested_by.as_deref();

@@ -23,8 +23,11 @@ const COLUMNS: [Message; 11] = [
 ];
 
 pub(super) fn list(viewer: &Viewer, voice: &Voice, view: ListView, rows: &[OperationRow]) -> AnyView {
-    let caption =
-        Message::ListCaption { view: Arg::words(super::word(view)), zone: Arg::ident(viewer.zone_label()) };
+    let (name, zone) = (Arg::words(super::word(view)), Arg::ident(viewer.zone_label()));
+    let caption = match view {
+        ListView::All => Message::ListCaptionNewest { view: name, zone },
+        _ => Message::ListCaption { view: name, zone },
+    };
     let rows = rows.iter().map(|row| one(viewer, voice, row)).collect();
     table(voice, "operations", &caption, &COLUMNS, rows)
 }

@@ -1,12 +1,13 @@
 //! Is anything wrong: the reconciler's last run, and alarms.
 
+use counterfoil_ledger::alarm::AlarmKind;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use leptos::prelude::*;
 
 use crate::i18n::{Arg, Message, Voice};
-use crate::{Alarm, AlarmKind, DaemonSheet, Viewer};
+use crate::{Alarm, DaemonSheet, Viewer};
 
 /// A reconciler that is silent for this long is late.
 const SILENT_AFTER: Duration = Duration::from_secs(120);
@@ -43,16 +44,17 @@ fn is_late(last_sign: Timestamp, now: Timestamp) -> bool {
 }
 
 fn alarm_says(alarm: &Alarm) -> Message {
-    let account = match &alarm.account {
-        Some(account) => Arg::ident(account.as_str()),
+    let account = match &alarm.subject {
+        Some(subject) => Arg::ident(subject.as_str()),
         None => Arg::words(Message::EveryAccount),
     };
     let since = Arg::Time(alarm.since);
     match alarm.kind {
-        AlarmKind::Unauthorized => Message::AlarmUnauthorized { account, since },
-        AlarmKind::Forbidden => Message::AlarmForbidden { account, since },
+        AlarmKind::WritesUnauthorized => Message::AlarmUnauthorized { account, since },
+        AlarmKind::ReadsUnauthorized => Message::AlarmReadsUnauthorized { account, since },
         AlarmKind::AccountDown => Message::AlarmAccountDown { account, since },
+        AlarmKind::CapturedBelowHeld => Message::AlarmCapturedBelowHeld { payment: account, since },
         AlarmKind::ClockBehind => Message::AlarmClockBehind { since },
-        AlarmKind::RowsSetAside => Message::AlarmRowsSetAside { since },
+        AlarmKind::RowSetAside => Message::AlarmRowsSetAside { since },
     }
 }
