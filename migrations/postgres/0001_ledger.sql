@@ -124,7 +124,7 @@ CREATE INDEX chain_restores ON chain (seq) WHERE type IN ('restore_began', 'rest
 CREATE TABLE chain_head (
     one  BIGINT PRIMARY KEY NOT NULL CHECK (one = 1),
     seq  BIGINT NOT NULL,
-    hash TEXT COLLATE "C" NOT NULL
+    head TEXT COLLATE "C" NOT NULL
 );
 
 -- Raw answers, by the digest that stands in the chain: retention may drop them, and the proof stands.

@@ -124,7 +124,7 @@ CREATE INDEX chain_restores ON chain (seq) WHERE type IN ('restore_began', 'rest
 CREATE TABLE chain_head (
     one  INTEGER PRIMARY KEY NOT NULL CHECK (one = 1),
     seq  INTEGER NOT NULL,
-    hash TEXT NOT NULL
+    head TEXT NOT NULL
 ) STRICT;
 
 -- Raw answers, by the digest that stands in the chain: retention may drop them, and the proof stands.

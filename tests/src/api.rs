@@ -1,5 +1,7 @@
 //! The machine interface as a caller sees it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use reqwest::{Client, Method};
@@ -7,11 +9,12 @@ use serde_json::{Value, json};
 
 use crate::{Reply, refund_of, until};
 
-/// A caller with a token, or without one.
+/// A caller with a token, or without one. Where several servers share a ledger, each request goes to the next of them.
 #[derive(Clone)]
 pub struct Api {
     client: Client,
-    base: String,
+    bases: Arc<Vec<String>>,
+    turn: Arc<AtomicUsize>,
     token: Option<String>,
 }
 
@@ -29,7 +32,18 @@ pub(crate) fn client() -> Client {
 
 impl Api {
     pub fn new(base: impl Into<String>, token: Option<&str>) -> Self {
-        Self { client: client(), base: base.into(), token: token.map(str::to_owned) }
+        Self::of_all(vec![base.into()], token)
+    }
+
+    /// A caller of several servers in turn.
+    pub fn of_all(bases: Vec<String>, token: Option<&str>) -> Self {
+        let (bases, turn) = (Arc::new(bases), Arc::default());
+        Self { client: client(), bases, turn, token: token.map(str::to_owned) }
+    }
+
+    /// A caller of one of the servers only, counted from 0.
+    pub fn of_server(&self, number: usize) -> Self {
+        Self::new(self.bases[number].clone(), self.token.as_deref())
     }
 
     /// The same ledger, asked with another token or none.
@@ -37,9 +51,9 @@ impl Api {
         Self { token: token.map(str::to_owned), ..self.clone() }
     }
 
-    /// Where the ledger listens: `http://127.0.0.1:PORT`.
+    /// Where the ledger, or the first of its servers, listens: `http://127.0.0.1:PORT`.
     pub fn base(&self) -> &str {
-        &self.base
+        &self.bases[0]
     }
 
     /// One request. An error of the transport is a failed test.
@@ -61,7 +75,8 @@ impl Api {
         headers: &[(&str, &str)],
         body: Option<String>,
     ) -> Result<Reply, reqwest::Error> {
-        let mut request = self.client.request(method, format!("{}{path}", self.base));
+        let base = &self.bases[self.turn.fetch_add(1, Ordering::Relaxed) % self.bases.len()];
+        let mut request = self.client.request(method, format!("{base}{path}"));
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
         }

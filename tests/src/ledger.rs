@@ -3,11 +3,12 @@
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::{Api, Database, Engine, Program, Setup, binary};
+use crate::{Api, Database, Engine, Program, Server, Setup, binary};
 
 /// How a command of the binary ended.
 #[derive(Clone, Debug)]
@@ -29,14 +30,56 @@ impl Run {
     }
 }
 
+/// Where a ledger keeps its books.
+enum Books {
+    File(PathBuf),
+    Postgres {
+        /// Where the servers connect: the database itself, or the pooler before it.
+        url: String,
+        /// The database itself.
+        direct: String,
+        /// Runs as long as somebody's books are in it.
+        server: Arc<Server>,
+    },
+}
+
 /// One ledger. It answers as an [`Api`] with the agent's token: three scopes, owned by Ann, who is an operator.
 pub struct Ledger {
-    program: Option<Program>,
+    /// One per server; none while it is down.
+    programs: Vec<Option<Program>>,
+    addresses: Vec<String>,
     api: Api,
     token: String,
     setup: Setup,
+    after_restore: bool,
     provider: String,
+    books: Books,
     dir: TempDir,
+}
+
+impl Books {
+    async fn new(engine: Engine, dir: &Path) -> Self {
+        if engine == Engine::Sqlite {
+            return Self::File(dir.join("counterfoil.db"));
+        }
+        let server = Server::shared().await.expect("a story on PostgreSQL runs only where there is one");
+        let direct = server.fresh_database().await;
+        let url = match engine {
+            Engine::Pooled => {
+                server.through_pgbouncer(&direct).expect("a pooled story runs only where there is a pooler")
+            }
+            _ => direct.clone(),
+        };
+        Self::Postgres { url, direct, server }
+    }
+
+    /// As the configuration names it.
+    fn address(&self) -> String {
+        match self {
+            Self::File(file) => format!("sqlite:{}", file.display()),
+            Self::Postgres { url, .. } => url.clone(),
+        }
+    }
 }
 
 impl Deref for Ledger {
@@ -62,12 +105,17 @@ impl Ledger {
         std::fs::write(dir.path().join("webhook.key"), "whsec_counterfoil\n").unwrap();
         std::fs::write(dir.path().join("clock"), "0").unwrap();
         std::fs::write(dir.path().join("ann.password"), "a long enough pass phrase\n").unwrap();
+        let books = Books::new(setup.engine, dir.path()).await;
+        let servers = setup.engine.servers();
         let mut ledger = Self {
-            program: None,
+            programs: (0..servers).map(|_| None).collect(),
+            addresses: vec![String::new(); servers],
             api: Api::new("http://127.0.0.1:9", None),
             token: String::new(),
             setup: setup.clone(),
+            after_restore: false,
             provider: provider.to_owned(),
+            books,
             dir,
         };
         ledger.write_config();
@@ -89,7 +137,11 @@ impl Ledger {
     }
 
     fn write_config(&self) {
-        std::fs::write(self.config(), self.setup.render(self.dir.path(), &self.provider)).unwrap();
+        std::fs::write(
+            self.config(),
+            self.setup.render(self.dir.path(), &self.books.address(), &self.provider),
+        )
+        .unwrap();
     }
 
     /// A file in the ledger's directory.
@@ -107,28 +159,63 @@ impl Ledger {
         &self.token
     }
 
-    /// Serves until it listens.
+    /// Serves, with as many servers as the engine says, until all of them listen.
     pub async fn serve(&mut self) {
-        assert!(self.program.is_none(), "already running");
+        for number in 0..self.programs.len() {
+            self.serve_one(number).await;
+        }
+    }
+
+    /// Starts one of the servers, counted from 0.
+    pub async fn serve_one(&mut self, number: usize) {
+        let log = if number == 0 { "serve.log".to_owned() } else { format!("serve-{}.log", number + 1) };
+        self.serve_with(number, &self.config(), &log).await;
+    }
+
+    async fn serve_with(&mut self, number: usize, config: &Path, log: &str) {
+        assert!(self.programs[number].is_none(), "already running");
         let mut command = Command::new(binary());
-        command.arg("serve").arg("--config").arg(self.config()).current_dir(self.dir.path());
+        command.arg("serve").arg("--config").arg(config).current_dir(self.dir.path());
         if self.setup.test_clock {
             command.arg("--test-clock").arg(self.path("clock"));
         }
-        let mut program = Program::spawn(command, &self.path("serve.log"));
-        let url = program.line_after("counterfoil listening on ").await;
-        self.program = Some(program);
-        self.api = Api::new(url, Some(&self.token));
+        if self.after_restore {
+            command.arg("--after-restore");
+        }
+        let mut program = Program::spawn(command, &self.path(log));
+        self.addresses[number] = program.line_after("counterfoil listening on ").await;
+        self.programs[number] = Some(program);
+        let up = self.addresses.iter().filter(|address| !address.is_empty()).cloned().collect();
+        self.api = Api::of_all(up, Some(&self.token));
     }
 
-    /// `kill -9`.
+    /// `kill -9`, all servers.
     pub fn kill_9(&mut self) {
-        self.program.take().expect("not running").kill_9();
+        for program in &mut self.programs {
+            program.take().expect("not running").kill_9();
+        }
     }
 
-    /// SIGTERM; returns how it ended.
+    /// `kill -9`, one of the servers.
+    pub fn kill_one(&mut self, number: usize) {
+        self.programs[number].take().expect("not running").kill_9();
+    }
+
+    /// One of the servers as a process.
+    pub fn server(&self, number: usize) -> &Program {
+        self.programs[number].as_ref().expect("not running")
+    }
+
+    /// SIGTERM; returns how it ended: the first that ended badly, if any.
     pub async fn terminate(&mut self) -> ExitStatus {
-        self.program.take().expect("not running").terminate().await
+        let mut ended = ExitStatus::default();
+        for program in &mut self.programs {
+            let status = program.take().expect("not running").terminate().await;
+            if ended.success() {
+                ended = status;
+            }
+        }
+        ended
     }
 
     /// Stops it in order and serves again on the same directory.
@@ -160,9 +247,66 @@ impl Ledger {
 
     /// SQL on its database.
     pub async fn database(&self) -> Database {
-        match self.setup.engine {
-            Engine::Sqlite => Database::open(&self.path("counterfoil.db")).await,
+        match &self.books {
+            Books::File(file) => Database::open(file).await,
+            Books::Postgres { direct, .. } => Database::connect(direct).await,
         }
+    }
+
+    /// The address of its database, as the configuration names it, past any pooler.
+    pub fn database_address(&self) -> String {
+        match &self.books {
+            Books::File(_) => self.books.address(),
+            Books::Postgres { direct, .. } => direct.clone(),
+        }
+    }
+
+    /// A copy of the stopped ledger's database as it is now, by address.
+    pub async fn copied_database(&self) -> String {
+        match &self.books {
+            Books::File(file) => {
+                for suffix in ["", "-wal", "-shm"] {
+                    let to = self.path(&format!("copy.db{suffix}"));
+                    std::fs::remove_file(&to).ok();
+                    std::fs::copy(format!("{}{suffix}", file.display()), &to).ok();
+                }
+                format!("sqlite:{}", self.path("copy.db").display())
+            }
+            Books::Postgres { direct, server, .. } => server.copy_of(direct).await,
+        }
+    }
+
+    /// Puts the stopped ledger's books back to a copy, by address, and serves with `--after-restore`.
+    pub async fn restored_from(&mut self, copy: &str) {
+        match &mut self.books {
+            Books::File(file) => *file = copy.trim_start_matches("sqlite:").into(),
+            Books::Postgres { url, direct, .. } => {
+                *direct = copy.to_owned();
+                *url = copy.to_owned();
+            }
+        }
+        self.write_config();
+        self.after_restore = true;
+        self.serve().await;
+        self.after_restore = false;
+    }
+
+    /// Everything that its database keeps, as it is stored.
+    pub async fn stored_bytes(&self) -> Vec<u8> {
+        if let Books::File(file) = &self.books {
+            let mut bytes = std::fs::read(file).unwrap();
+            bytes.extend(std::fs::read(format!("{}-wal", file.display())).unwrap_or_default());
+            return bytes;
+        }
+        let mut database = self.database().await;
+        database.execute("SET bytea_output = 'escape'").await;
+        let mut bytes = Vec::new();
+        for table in database.tables().await {
+            for row in database.texts(&format!("SELECT CAST(stored AS text) FROM \"{table}\" stored")).await {
+                bytes.extend_from_slice(row.as_bytes());
+            }
+        }
+        bytes
     }
 
     /// Runs a command of the binary on this ledger's configuration.
@@ -184,7 +328,8 @@ impl Ledger {
         }
     }
 
-    async fn succeeds(&self, args: &[&str]) -> Run {
+    /// Runs a command that must end well.
+    pub async fn succeeds(&self, args: &[&str]) -> Run {
         let run = self.run(args).await;
         assert_eq!(run.code, Some(0), "{args:?}: {}", run.output());
         run

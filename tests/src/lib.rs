@@ -12,6 +12,7 @@ mod binary;
 mod database;
 mod ledger;
 mod order;
+mod postgres;
 mod process;
 mod proxy;
 mod reply;
@@ -25,6 +26,7 @@ pub use binary::binary;
 pub use database::Database;
 pub use ledger::{Ledger, Run};
 pub use order::{line, money, order, refund_of};
+pub use postgres::{Server, connected, skipped};
 pub use process::Program;
 pub use proxy::{Proxy, Scripted};
 pub use reply::Reply;
@@ -33,15 +35,36 @@ pub use shop::{REFUND, Shop};
 pub use simulator::{Request, Simulator};
 pub use wait::{PATIENCE, until};
 
-/// Makes one test of each story for each engine: `async fn story(engine: Engine)` becomes `sqlite::story`.
+/// Makes one test of each story for each database: `async fn story(engine: Engine)` becomes `sqlite::story` and `postgres::story`.
 #[macro_export]
 macro_rules! stories {
     ($($name:ident),+ $(,)?) => {
-        mod sqlite {
+        $crate::stories_on!(sqlite Sqlite ($($name)+));
+        $crate::stories_on!(postgres Postgres ($($name)+));
+    };
+}
+
+/// Stories about races: on each database, and on two servers that share one, `two_servers::story`.
+#[macro_export]
+macro_rules! races {
+    ($($name:ident),+ $(,)?) => {
+        $crate::stories!($($name),+);
+        $crate::stories_on!(two_servers TwoServers ($($name)+));
+    };
+}
+
+/// One test of each story in one place.
+#[macro_export]
+macro_rules! stories_on {
+    ($module:ident $engine:ident ($($name:ident)+)) => {
+        mod $module {
             $(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $name() {
-                    Box::pin(super::$name($crate::Engine::Sqlite)).await;
+                    let engine = $crate::Engine::$engine;
+                    if engine.can_be_had().await {
+                        Box::pin(super::$name(engine)).await;
+                    }
                 }
             )+
         }

@@ -58,10 +58,24 @@ impl Program {
         self.child.wait().unwrap();
     }
 
+    /// SIGSTOP: it stands still, with everything it holds.
+    pub fn stand_still(&self) {
+        self.signal("STOP");
+    }
+
+    /// SIGCONT: it goes on as if no time had passed.
+    pub fn go_on(&self) {
+        self.signal("CONT");
+    }
+
+    fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+
     /// SIGTERM, and waits for the program's own end.
     pub async fn terminate(&mut self) -> ExitStatus {
-        let kill = format!("kill -TERM {}", self.child.id());
-        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        self.signal("TERM");
         until("the end after SIGTERM", async || {
             self.child.try_wait().unwrap().ok_or_else(|| "still running".to_owned())
         })

@@ -4,11 +4,37 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-/// The database that a story runs on.
+use crate::postgres::{Server, skipped};
+
+/// Where a story runs: the database, and how many processes serve on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// The embedded default: one file in the test's directory.
     Sqlite,
+    /// One server on PostgreSQL.
+    Postgres,
+    /// Two servers on one PostgreSQL, asked in turn.
+    TwoServers,
+    /// Two servers, asked in turn, behind one pgbouncer in transaction mode.
+    Pooled,
+}
+
+impl Engine {
+    /// How many processes serve.
+    pub fn servers(self) -> usize {
+        if matches!(self, Self::TwoServers | Self::Pooled) { 2 } else { 1 }
+    }
+
+    /// Whether this machine has what it takes. When not, it is said loudly, or fails where everything is required.
+    pub async fn can_be_had(self) -> bool {
+        if self == Self::Sqlite {
+            return true;
+        }
+        let Some(server) = Server::shared().await else { return false };
+        self != Self::Pooled
+            || server.has_pgbouncer()
+            || skipped::<()>("no pgbouncer: install the package pgbouncer").is_some()
+    }
 }
 
 /// What goes into `counterfoil.toml`. The defaults are those of `api.md` with delays a test can wait for: a send has 2 s, a look-up comes 2 s
@@ -65,9 +91,9 @@ impl Setup {
         self
     }
 
-    /// The text of the file for a ledger that lives in `dir` and sends to `provider`.
-    pub(crate) fn render(&self, dir: &Path, provider: &str) -> String {
-        let mut table = self.defaults(dir, provider);
+    /// The text of the file for a ledger that lives in `dir`, keeps its books in `database` and sends to `provider`.
+    pub(crate) fn render(&self, dir: &Path, database: &str, provider: &str) -> String {
+        let mut table = defaults(dir, database, provider);
         for (key, value) in &self.changes {
             let (parent, name) = parent_of(&mut table, key);
             parent.insert(name.to_owned(), value.clone());
@@ -78,14 +104,12 @@ impl Setup {
         }
         toml::to_string(&table).unwrap()
     }
+}
 
-    fn defaults(&self, dir: &Path, provider: &str) -> Table {
-        let database = match self.engine {
-            Engine::Sqlite => format!("sqlite:{}", dir.join("counterfoil.db").display()),
-        };
-        let dir = dir.display();
-        let text = format!(
-            r#"
+fn defaults(dir: &Path, database: &str, provider: &str) -> Table {
+    let dir = dir.display();
+    let text = format!(
+        r#"
             namespace = "shop"
 
             [server]
@@ -122,9 +146,8 @@ impl Setup {
             escalate_after = "20h"
             lease = "4s"
             "#
-        );
-        toml::from_str(&text).unwrap()
-    }
+    );
+    toml::from_str(&text).unwrap()
 }
 
 /// The table that holds `key`, made where it is missing, and the key's last part.

@@ -143,11 +143,7 @@ async fn every_page_forbids_inline_script_and_loads_nothing_from_elsewhere(engin
 async fn reading_a_page_changes_nothing(engine: Engine) {
     let shop = lost(engine).await;
     let mut database = shop.ledger.database().await;
-    let tables = database
-        .texts(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
-        )
-        .await;
+    let tables = database.tables().await;
     let mut before = Vec::new();
     for table in &tables {
         before.push(database.number(&format!("SELECT count(*) FROM \"{table}\"")).await);

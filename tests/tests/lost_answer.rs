@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use counterfoil_tests::{Engine, REFUND, Reply, Setup, Shop, refund_of, stories, until};
+use counterfoil_tests::{Engine, REFUND, Reply, Setup, Shop, races, refund_of, until};
 use reqwest::Method;
 use serde_json::json;
 
-stories!(
+races!(
     a_lost_answer_on_a_partial_refund_is_settled_by_a_look_up_and_sent_once,
     two_first_requests_at_once_make_one_operation_and_one_send,
     an_answer_that_comes_too_late_is_unknown_and_then_found,

@@ -1,10 +1,10 @@
 //! Money: never more out than came in, and every amount exact on the wire, in JSON and on the page.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use counterfoil_tests::{Engine, REFUND, Setup, Shop, money, order, refund_of, stories, until};
+use counterfoil_tests::{Engine, REFUND, Setup, Shop, money, order, races, refund_of, until};
 use serde_json::{Value, json};
 
-stories!(
+races!(
     two_refunds_at_once_never_take_out_more_than_was_captured,
     unknown_money_is_spent_money,
     two_lines_of_equal_amount_are_refunded_once_each,

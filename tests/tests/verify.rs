@@ -4,8 +4,6 @@
 //! covered by itself.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use std::path::PathBuf;
-
 use counterfoil_tests::{Database, Engine, Ledger, REFUND, Run, Setup, Shop, stories};
 
 stories!(
@@ -36,34 +34,30 @@ async fn history(engine: Engine) -> Shop {
 /// A copy of the stopped ledger's database with one thing done to it.
 struct Copy<'l> {
     ledger: &'l Ledger,
-    file: PathBuf,
+    address: String,
 }
 
 impl<'l> Copy<'l> {
-    fn of(ledger: &'l Ledger) -> Self {
-        let file = ledger.path("copy.db");
-        for suffix in ["", "-wal", "-shm"] {
-            let to = ledger.path(&format!("copy.db{suffix}"));
-            std::fs::remove_file(&to).ok();
-            std::fs::copy(ledger.path(&format!("counterfoil.db{suffix}")), &to).ok();
-        }
-        Self { ledger, file }
+    async fn of(ledger: &'l Ledger) -> Self {
+        Self { ledger, address: ledger.copied_database().await }
     }
 
     /// A connection that nothing holds back: no triggers, no constraints.
     async fn open(&self) -> Database {
-        let mut database = Database::open(&self.file).await;
-        for trigger in database.texts("SELECT name FROM sqlite_master WHERE type = 'trigger'").await {
-            database.execute(&format!("DROP TRIGGER \"{trigger}\"")).await;
-        }
-        database.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON").await;
+        let mut database = match self.address.strip_prefix("sqlite:") {
+            Some(file) => Database::open(file.as_ref()).await,
+            None => Database::connect(&self.address).await,
+        };
+        database.ignore_rules().await;
         database
     }
 
     async fn verify(&self) -> Run {
         let config = std::fs::read_to_string(self.ledger.config()).unwrap();
+        let original = self.ledger.database_address();
+        assert!(config.contains(&original), "{original} isn't in {config}");
         let copied = self.ledger.path("copy.toml");
-        std::fs::write(&copied, config.replace("counterfoil.db", "copy.db")).unwrap();
+        std::fs::write(&copied, config.replace(&original, &self.address)).unwrap();
         Ledger::run_with(&["verify"], &copied).await
     }
 
@@ -77,12 +71,12 @@ impl<'l> Copy<'l> {
 }
 
 async fn chained_tables(database: &mut Database) -> Vec<String> {
-    let tables = database
-        .texts(
-            "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c \
-             WHERE m.type = 'table' AND c.name = 'hash' ORDER BY m.name",
-        )
-        .await;
+    let mut tables = Vec::new();
+    for table in database.tables().await {
+        if database.columns(&table).await.contains(&"hash".to_owned()) {
+            tables.push(table);
+        }
+    }
     assert!(tables.contains(&"entries".to_owned()), "{tables:?}");
     assert!(tables.len() >= 2, "one chain per operation and one ledger-wide: {tables:?}");
     tables
@@ -98,11 +92,9 @@ struct Place {
 
 /// Every row of a chained table, in the order of its primary key.
 async fn places(database: &mut Database, table: &str) -> Vec<Place> {
-    let columns = database
-        .texts(&format!("SELECT name FROM pragma_table_info('{table}') WHERE pk > 0 ORDER BY pk"))
-        .await;
+    let columns = database.key_columns(table).await;
     let condition: Vec<String> =
-        columns.iter().map(|column| format!("'\"{column}\" = ' || quote(\"{column}\")")).collect();
+        columns.iter().map(|column| format!("'\"{column}\" = ' || {}", database.quoted(column))).collect();
     let order: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();
     let (condition, order) = (condition.join(" || ' AND ' || "), order.join(", "));
     let rows = database.texts(&format!("SELECT {condition} FROM \"{table}\" ORDER BY {order}")).await;
@@ -119,29 +111,16 @@ async fn places(database: &mut Database, table: &str) -> Vec<Place> {
     places
 }
 
-/// Another value in one byte of it, whatever its type; a number moves far enough to meet no other row's.
-fn changed(column: &str) -> String {
-    let middle = format!("(length(\"{column}\") + 1) / 2");
-    format!(
-        "CASE typeof(\"{column}\") \
-         WHEN 'integer' THEN \"{column}\" + 1000 \
-         WHEN 'blob' THEN CAST(substr(\"{column}\", 1, length(\"{column}\") - 1) || X'7A' AS BLOB) \
-         ELSE substr(\"{column}\", 1, {middle} - 1) \
-           || CASE substr(\"{column}\", {middle}, 1) WHEN '0' THEN '1' ELSE '0' END \
-           || substr(\"{column}\", {middle} + 1) END"
-    )
-}
-
 async fn one_changed_byte_in_any_column_of_a_chained_row_is_found(engine: Engine) {
     let shop = history(engine).await;
-    let untouched = Copy::of(&shop.ledger);
+    let untouched = Copy::of(&shop.ledger).await;
     let mut database = untouched.open().await;
     let tables = chained_tables(&mut database).await;
     let mut changes: Vec<(Place, String)> = Vec::new();
     for table in &tables {
         let all = places(&mut database, table).await;
         let place = &all[all.len() / 2];
-        for column in database.texts(&format!("SELECT name FROM pragma_table_info('{table}')")).await {
+        for column in database.columns(table).await {
             let value = format!("SELECT count(\"{column}\") FROM \"{table}\" WHERE {}", place.row);
             if database.number(&value).await == 1 {
                 changes.push((place.clone(), column));
@@ -151,9 +130,10 @@ async fn one_changed_byte_in_any_column_of_a_chained_row_is_found(engine: Engine
     database.close().await;
     assert_eq!(untouched.verify().await.code, Some(0), "a copy without triggers verifies");
     for (Place { table, row, named }, column) in changes {
-        let copy = Copy::of(&shop.ledger);
+        let copy = Copy::of(&shop.ledger).await;
         let mut database = copy.open().await;
-        let update = format!("UPDATE \"{table}\" SET \"{column}\" = {} WHERE {row}", changed(&column));
+        let value = database.changed(&table, &column).await;
+        let update = format!("UPDATE \"{table}\" SET \"{column}\" = {value} WHERE {row}");
         assert_eq!(database.execute(&update).await, 1, "{update}");
         database.close().await;
         // With its operation's name changed, an entry is a stranger elsewhere and a gap here: either may be named.
@@ -164,7 +144,7 @@ async fn one_changed_byte_in_any_column_of_a_chained_row_is_found(engine: Engine
 
 async fn a_removed_row_of_a_chained_table_is_found(engine: Engine) {
     let shop = history(engine).await;
-    let mut database = Copy::of(&shop.ledger).open().await;
+    let mut database = Copy::of(&shop.ledger).await.open().await;
     let mut removals: Vec<Place> = Vec::new();
     for table in chained_tables(&mut database).await {
         let all = places(&mut database, &table).await;
@@ -172,7 +152,7 @@ async fn a_removed_row_of_a_chained_table_is_found(engine: Engine) {
     }
     database.close().await;
     for Place { table, row, named } in removals {
-        let copy = Copy::of(&shop.ledger);
+        let copy = Copy::of(&shop.ledger).await;
         let mut database = copy.open().await;
         assert_eq!(database.execute(&format!("DELETE FROM \"{table}\" WHERE {row}")).await, 1);
         database.close().await;
@@ -182,7 +162,7 @@ async fn a_removed_row_of_a_chained_table_is_found(engine: Engine) {
 
 async fn a_whole_operation_that_is_removed_is_found(engine: Engine) {
     let shop = history(engine).await;
-    let copy = Copy::of(&shop.ledger);
+    let copy = Copy::of(&shop.ledger).await;
     let mut database = copy.open().await;
     database.execute(&format!("DELETE FROM entries WHERE operation_id = '{REFUND}'")).await;
     database.execute(&format!("DELETE FROM operations WHERE id = '{REFUND}'")).await;
@@ -212,9 +192,12 @@ async fn a_head_that_says_something_else_than_its_entries_is_found(engine: Engin
         "updated_at",
     ];
     for column in columns {
-        let copy = Copy::of(&shop.ledger);
+        let copy = Copy::of(&shop.ledger).await;
         let mut database = copy.open().await;
-        let value = if column == "state" { "'failed'".to_owned() } else { changed(column) };
+        let value = match column {
+            "state" => "'failed'".to_owned(),
+            _ => database.changed("operations", column).await,
+        };
         let update = format!("UPDATE operations SET \"{column}\" = {value} WHERE id = '{REFUND}'");
         assert_eq!(database.execute(&update).await, 1);
         database.close().await;

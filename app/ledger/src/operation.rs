@@ -52,6 +52,7 @@ pub struct Facts {
     /// Entries so far.
     pub seq: u64,
     pub created_at: Timestamp,
+    /// The newest time of any entry.
     pub updated_at: Timestamp,
     /// When the present state was entered.
     pub state_since: Timestamp,
@@ -310,7 +311,8 @@ impl Operation {
             facts.version += 1;
         }
         facts.seq = *seq;
-        facts.updated_at = *at;
+        // A clock that went back doesn't take the ledger's newest time back with it: that is how it is noticed.
+        facts.updated_at = facts.updated_at.max(*at);
         Ok(())
     }
 

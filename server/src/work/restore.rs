@@ -1,6 +1,6 @@
 //! The ledger was put back from a backup (rule 17): what was done since then nobody wrote here.
 
-use counterfoil_ledger::decide::Reason;
+use counterfoil_ledger::decide::{Policy, Reason};
 use jiff::Timestamp;
 
 use super::{WorkError, Works};
@@ -31,19 +31,15 @@ impl Works {
     /// # Errors
     /// [`WorkError`]: then nothing may be served.
     pub async fn begin_restore(&self) -> Result<Timestamp, WorkError> {
-        let doubts = self.accounts.iter().map(|(name, account)| (name.clone(), in_doubt(account)));
+        let doubts = self.accounts.iter().map(|(name, account)| (name.clone(), in_doubt(&account.policy)));
         let now = self.store.now().await?;
         Ok(self.store.begin_restore(doubts.collect(), now).await?)
     }
-
-    /// Why a new operation isn't sent at once while a restore is in force.
-    pub(super) fn doubt(&self, account: &counterfoil_ledger::identity::AccountName) -> Option<Reason> {
-        self.accounts.get(account).map(in_doubt)
-    }
 }
 
-fn in_doubt(account: &super::Account) -> Reason {
-    Reason::RestoreInDoubt { walks: 0, needed: account.policy.absence_count, unavailable: None }
+/// Why nothing that was never sent, as far as is known, is sent at once while a restore is in force.
+pub(super) fn in_doubt(policy: &Policy) -> Reason {
+    Reason::RestoreInDoubt { walks: 0, needed: policy.absence_count, unavailable: None }
 }
 
 /// Ends the restore that is in force, by a person's word, and returns when it had begun.

@@ -8,6 +8,7 @@
 mod bench;
 mod build;
 mod proxy;
+#[path = "../../../tests/src/postgres.rs"]
 mod server;
 
 mod append_only;

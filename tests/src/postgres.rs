@@ -1,5 +1,8 @@
 //! A throw-away PostgreSQL, shared by the tests that run at the same time, and a pgbouncer before it.
+//!
+//! The store's conformance suite includes this file too: nothing of this crate is used here.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,6 +16,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
 static NEXT_DATABASE: AtomicU32 = AtomicU32::new(1);
 
+/// One PostgreSQL from the machine's own binaries; stopped and removed when nobody holds it any more.
 pub struct Server {
     // Stopped in this order: the pooler first.
     pgbouncer: Option<Pgbouncer>,
@@ -47,6 +51,8 @@ impl Server {
             .with_bin_path(bin)
             .with_config_param("max_connections", "300")
             .with_config_param("deadlock_timeout", "100ms")
+            // Processes are killed here, machines aren't.
+            .with_config_param("fsync", "off")
             // The server's own default is the unsafe one: the store must put it right.
             .with_config_param("synchronous_commit", "off")
             .start();
@@ -56,6 +62,7 @@ impl Server {
         Some(server)
     }
 
+    /// Where it listens on loopback.
     pub fn port(&self) -> u16 {
         self.postgres.db_port()
     }
@@ -65,17 +72,27 @@ impl Server {
         self.control(&["restart", "-m", "immediate", "-w"]);
     }
 
+    /// Ends it in order.
     pub fn stop(&self) {
         self.control(&["stop", "-m", "fast", "-w"]);
     }
 
+    /// Starts it again as what a failover leaves behind: a standby, which reads and doesn't write. To be stopped with [`Self::stop`].
+    pub fn restart_as_standby(&self) {
+        let signal = self.postgres.data_dir().join("standby.signal");
+        // Owned by whoever owns the directory, or the server couldn't remove it.
+        assert!(as_postgres("touch").arg(signal).status().unwrap().success());
+        self.control(&["restart", "-m", "fast", "-w"]);
+    }
+
+    /// Makes a standby the one that writes again.
+    pub fn promote(&self) {
+        self.control(&["promote", "-w"]);
+    }
+
     fn control(&self, words: &[&str]) {
         let program = postgres_binaries().unwrap().join("pg_ctl");
-        let mut command = Command::new(&program);
-        if is_root() {
-            command = Command::new("sudo");
-            command.args(["-u", "postgres"]).arg(&program);
-        }
+        let mut command = as_postgres(&program);
         let data = self.postgres.data_dir();
         let done = tokio::task::block_in_place(|| {
             command
@@ -97,15 +114,28 @@ impl Server {
 
     /// A new database, by address.
     pub async fn fresh_database(&self) -> String {
+        // Another collation than the ledger's: text must be compared byte for byte all the same.
+        self.made_from("template0 LC_COLLATE 'C.UTF-8' LC_CTYPE 'C.UTF-8'").await
+    }
+
+    /// A copy of a database to which nobody is connected, by address.
+    pub async fn copy_of(&self, url: &str) -> String {
+        self.made_from(url.rsplit_once('/').unwrap().1).await
+    }
+
+    async fn made_from(&self, template: &str) -> String {
         let name = format!("ledger_{}", NEXT_DATABASE.fetch_add(1, Ordering::Relaxed));
         let mut conn = connected(&self.url()).await;
-        // Another collation than the ledger's: text must be compared byte for byte all the same.
-        let sql =
-            format!("CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C.UTF-8' LC_CTYPE 'C.UTF-8'");
+        let sql = format!("CREATE DATABASE {name} TEMPLATE {template}");
         conn.execute(AssertSqlSafe(sql)).await.unwrap();
         conn.close().await.unwrap();
         let url = self.url();
         format!("{}/{name}", url.rsplit_once('/').unwrap().0)
+    }
+
+    /// Whether there is a pooler.
+    pub fn has_pgbouncer(&self) -> bool {
+        self.pgbouncer.is_some()
     }
 
     /// The same database through the pooler.
@@ -135,6 +165,16 @@ fn postgres_binaries() -> Option<PathBuf> {
         .collect();
     versions.sort();
     versions.into_iter().rev().find(|bin| bin.join("initdb").exists()).filter(|_| !root || sudo)
+}
+
+/// The program as somebody whom PostgreSQL serves: not root.
+fn as_postgres(program: impl AsRef<OsStr>) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("sudo");
+    command.args(["-u", "postgres"]).arg(program);
+    command
 }
 
 fn is_root() -> bool {
@@ -187,15 +227,13 @@ impl Pgbouncer {
             users.display()
         );
         std::fs::write(&file, text).unwrap();
-        let mut command = Command::new(program);
         if is_root() {
             let owned =
                 Command::new("chown").args(["-R", "postgres"]).arg(directory.path()).status().unwrap();
             assert!(owned.success());
-            command = Command::new("sudo");
-            command.args(["-u", "postgres", program]);
         }
-        let child = command.arg(file).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+        let child =
+            as_postgres(program).arg(file).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
         wait_for_port(port);
         Some(Self { port, child, _directory: directory })
     }
