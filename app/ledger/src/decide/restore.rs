@@ -3,8 +3,6 @@
 //! Until absence is proved for the time before the restore as well, nothing goes out for the first time, and everything that
 //! claims not to have happened is looked up.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 
 use crate::evidence::Walk;
@@ -71,24 +69,22 @@ fn looked_since(operation: &Operation, restored_at: Timestamp) -> Option<LastLoo
     operation.facts.last_look_up.filter(|last| last.started_at >= restored_at)
 }
 
-/// At once, to find what is there; then when a walk counts.
+/// At once, to find what is there; after a look-up that wasn't whole by its gap; after a whole one when the next one counts.
 fn due(operation: &Operation, policy: &Policy, restored_at: Timestamp) -> Timestamp {
     let facts = &operation.facts;
     let Some(last) = looked_since(operation, restored_at) else { return restored_at };
+    if last.walk != Walk::Complete {
+        return later(last.started_at, gap_after(facts.look_ups, policy));
+    }
     let horizon = operation
         .absence_counts_from(policy.send_timeout, policy.absence_lag, Some(restored_at))
         .unwrap_or(restored_at);
-    let counts = match facts.absence.last_at {
+    match facts.absence.last_at {
         Some(counted) if facts.absence.restored_at >= Some(restored_at) => {
             horizon.max(later(counted, policy.absence_gap))
         }
         _ => horizon,
-    };
-    let gap = match last.walk {
-        Walk::Complete => Duration::ZERO,
-        Walk::Inconclusive(_) | Walk::Unavailable(_) => gap_after(facts.look_ups, policy),
-    };
-    counts.max(later(last.started_at, gap))
+    }
 }
 
 fn reason(operation: &Operation, policy: &Policy, restored_at: Timestamp) -> Reason {
