@@ -20,7 +20,7 @@ use crate::store::Role;
 
 /// Keeps every side effect to exactly one: identity before sending, unknown until evidence, settled once.
 #[derive(Debug, Parser)]
-#[command(name = "counterfoil", version, about)]
+#[command(name = "counterfoil", version)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

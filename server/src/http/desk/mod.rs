@@ -5,8 +5,9 @@
 mod read;
 
 use axum::Router;
-use axum::extract::{Path, RawQuery, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::extract::{FromRequestParts, Path, RawQuery, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
@@ -52,90 +53,74 @@ fn pairs(query: Option<&str>) -> Vec<(String, String)> {
     serde_urlencoded::from_str(query.unwrap_or_default()).unwrap_or_default()
 }
 
-async fn viewer(shared: &Shared, uri: &Uri, headers: &HeaderMap) -> Result<Viewer, PageError> {
-    let query = pairs(uri.query());
-    let asked = |name: &str| query.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str());
-    let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-    let zone = asked("tz").and_then(|name| TimeZone::get(name).ok());
-    let now = shared.works.store.now().await.map_err(read::store_error)?;
-    Ok(Viewer {
-        lang: Lang::choose(asked("lang"), accepted),
-        zone: zone.unwrap_or_else(|| shared.installation.zone.clone()),
-        now,
-        mode: if shared.installation.demo { Mode::Demo } else { Mode::Production },
-        clock_offset: SignedDuration::from_secs(shared.works.clock.offset_s()),
-        css_url: assets::url("desk.css"),
-        icon_url: assets::url("icon.svg"),
-        path_and_query: uri.path_and_query().map_or_else(|| uri.path().to_owned(), ToString::to_string),
-    })
+/// Who looks, and at what: what every page begins with.
+struct Visit {
+    shared: Shared,
+    viewer: Viewer,
 }
 
-/// A page, or the page that says why there is none. What failed is logged here, once, and never shown.
-fn answer(page: Result<Page, PageError>, viewer: &Viewer) -> Response {
-    let page = page.unwrap_or_else(|error| {
-        if let PageError::CouldNotLoad(cause) = &error {
-            tracing::error!(error = ?cause, "a page could not be loaded");
-        }
-        problem(&error, viewer)
-    });
-    let status = StatusCode::from_u16(page.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let headers = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
-    (status, headers, page.html).into_response()
-}
-
-/// The store didn't even say what time it is: no page of ours can be made.
-fn nothing(error: &PageError) -> Response {
-    tracing::error!(error = ?error, "the desk could not ask the store for the time");
-    (StatusCode::SERVICE_UNAVAILABLE, "The ledger can't be read at the moment. 目前無法讀取帳本。")
-        .into_response()
-}
-
-async fn operations(
-    State(shared): State<Shared>,
-    uri: Uri,
-    headers: HeaderMap,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let viewer = match viewer(&shared, &uri, &headers).await {
-        Ok(viewer) => viewer,
-        Err(error) => return nothing(&error),
-    };
-    let query = OperationsQuery::from_pairs(pairs(query.as_deref()));
-    let reader = Reader { shared: &shared, now: viewer.now };
-    answer(counterfoil_desk::operations(&reader, &viewer, &query).await, &viewer)
-}
-
-async fn operation(
-    State(shared): State<Shared>,
-    uri: Uri,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-) -> Response {
-    let viewer = match viewer(&shared, &uri, &headers).await {
-        Ok(viewer) => viewer,
-        Err(error) => return nothing(&error),
-    };
-    let reader = Reader { shared: &shared, now: viewer.now };
-    answer(counterfoil_desk::operation(&reader, &viewer, &OperationId::stored(id)).await, &viewer)
-}
-
-async fn order(
-    State(shared): State<Shared>,
-    uri: Uri,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-) -> Response {
-    let viewer = match viewer(&shared, &uri, &headers).await {
-        Ok(viewer) => viewer,
-        Err(error) => return nothing(&error),
-    };
-    let reader = Reader { shared: &shared, now: viewer.now };
-    answer(counterfoil_desk::order(&reader, &viewer, &id).await, &viewer)
-}
-
-async fn help(State(shared): State<Shared>, uri: Uri, headers: HeaderMap) -> Response {
-    match viewer(&shared, &uri, &headers).await {
-        Ok(viewer) => answer(Ok(help_states(&viewer)), &viewer),
-        Err(error) => nothing(&error),
+impl Visit {
+    fn reader(&self) -> Reader<'_> {
+        Reader { shared: &self.shared, now: self.viewer.now }
     }
+
+    /// A page, or the page that says why there is none. What failed is logged here, once, and never shown.
+    fn answer(&self, page: Result<Page, PageError>) -> Response {
+        let page = page.unwrap_or_else(|error| {
+            if let PageError::CouldNotLoad(cause) = &error {
+                tracing::error!(error = ?cause, "a page could not be loaded");
+            }
+            problem(&error, &self.viewer)
+        });
+        let status = StatusCode::from_u16(page.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], page.html).into_response()
+    }
+}
+
+impl FromRequestParts<Shared> for Visit {
+    type Rejection = (StatusCode, &'static str);
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Self::Rejection> {
+        let query = pairs(parts.uri.query());
+        let asked = |name: &str| query.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        let accepted = parts.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        let zone = asked("tz").and_then(|name| TimeZone::get(name).ok());
+        // Without the store's time no page of ours can be made.
+        let now = shared.works.store.now().await.map_err(|error| {
+            tracing::error!(error = %error, "the desk could not ask the store for the time");
+            (StatusCode::SERVICE_UNAVAILABLE, "The ledger can't be read at the moment. 目前無法讀取帳本。")
+        })?;
+        let viewer = Viewer {
+            lang: Lang::choose(asked("lang"), accepted),
+            zone: zone.unwrap_or_else(|| shared.installation.zone.clone()),
+            now,
+            mode: if shared.installation.demo { Mode::Demo } else { Mode::Production },
+            clock_offset: SignedDuration::from_secs(shared.works.clock.offset_s()),
+            css_url: assets::url("desk.css"),
+            icon_url: assets::url("icon.svg"),
+            path_and_query: parts
+                .uri
+                .path_and_query()
+                .map_or_else(|| parts.uri.path().to_owned(), ToString::to_string),
+        };
+        Ok(Self { shared: shared.clone(), viewer })
+    }
+}
+
+async fn operations(visit: Visit, RawQuery(query): RawQuery) -> Response {
+    let query = OperationsQuery::from_pairs(pairs(query.as_deref()));
+    visit.answer(counterfoil_desk::operations(&visit.reader(), &visit.viewer, &query).await)
+}
+
+async fn operation(visit: Visit, Path(id): Path<String>) -> Response {
+    let id = OperationId::stored(id);
+    visit.answer(counterfoil_desk::operation(&visit.reader(), &visit.viewer, &id).await)
+}
+
+async fn order(visit: Visit, Path(id): Path<String>) -> Response {
+    visit.answer(counterfoil_desk::order(&visit.reader(), &visit.viewer, &id).await)
+}
+
+async fn help(visit: Visit) -> Response {
+    visit.answer(Ok(help_states(&visit.viewer)))
 }
