@@ -31,7 +31,7 @@ struct Shared {
     passes: watch::Sender<Passes>,
     /// How many answers were caught.
     caught: AtomicUsize,
-    /// Grows with every connection that waits in the silence.
+    /// Grows with every connection that has something to say in the silence.
     waiting: AtomicUsize,
     released: watch::Sender<bool>,
 }
@@ -110,7 +110,7 @@ impl Line {
         .await;
     }
 
-    /// Waits until somebody new wants to be heard in the silence.
+    /// Waits until somebody wants to be heard in the silence.
     pub async fn is_waited_for(&self) {
         until("a connection in the silence", async || match self.shared.waiting.load(Ordering::Relaxed) {
             0 => Err("none".to_owned()),
@@ -155,10 +155,20 @@ async fn pass(shared: &Shared, mut client: TcpStream) -> std::io::Result<()> {
         if now == Passes::Nothing {
             return Ok(());
         }
-        let open = now != Passes::Silence;
+        if now == Passes::Silence {
+            tokio::select! {
+                _ = passes.changed() => {}
+                ready = client.readable(), if !counted => {
+                    ready?;
+                    counted = true;
+                    shared.waiting.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            continue;
+        }
         tokio::select! {
             changed = passes.changed() => if changed.is_err() { return Ok(()) },
-            read = client.read(&mut up), if open => {
+            read = client.read(&mut up) => {
                 let n = read?;
                 server.write_all(&up[..n]).await?;
                 if n == 0 {
@@ -179,7 +189,7 @@ async fn pass(shared: &Shared, mut client: TcpStream) -> std::io::Result<()> {
                     said = false;
                 }
             }
-            read = server.read(&mut down), if open => {
+            read = server.read(&mut down) => {
                 let n = read?;
                 if n == 0 {
                     return Ok(());
