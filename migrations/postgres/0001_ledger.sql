@@ -117,11 +117,14 @@ CREATE TABLE chain (
     hash  TEXT COLLATE "C" NOT NULL
 );
 
+-- Whether a restore from a backup is in force is asked before every decision.
+CREATE INDEX chain_restores ON chain (seq) WHERE type IN ('restore_began', 'restore_ended');
+
 -- Where the ledger-wide chain ends: without it, acts cut off at the end would leave no trace.
 CREATE TABLE chain_head (
     one  BIGINT PRIMARY KEY NOT NULL CHECK (one = 1),
     seq  BIGINT NOT NULL,
-    hash TEXT COLLATE "C" NOT NULL
+    head TEXT COLLATE "C" NOT NULL
 );
 
 -- Raw answers, by the digest that stands in the chain: retention may drop them, and the proof stands.

@@ -51,6 +51,7 @@ pub struct Ledger {
     api: Api,
     token: String,
     setup: Setup,
+    after_restore: bool,
     provider: String,
     books: Books,
     dir: TempDir,
@@ -113,6 +114,7 @@ impl Ledger {
             api: Api::new("http://127.0.0.1:9", None),
             token: String::new(),
             setup: setup.clone(),
+            after_restore: false,
             provider: provider.to_owned(),
             books,
             dir,
@@ -185,6 +187,9 @@ impl Ledger {
         command.arg("serve").arg("--config").arg(config).current_dir(self.dir.path());
         if self.setup.test_clock {
             command.arg("--test-clock").arg(self.path("clock"));
+        }
+        if self.after_restore {
+            command.arg("--after-restore");
         }
         let mut program = Program::spawn(command, &self.path(log));
         self.addresses[number] = program.line_after("counterfoil listening on ").await;
@@ -290,6 +295,21 @@ impl Ledger {
         }
     }
 
+    /// Puts the stopped ledger's books back to a copy, by address, and serves with `--after-restore`.
+    pub async fn restored_from(&mut self, copy: &str) {
+        match &mut self.books {
+            Books::File(file) => *file = copy.trim_start_matches("sqlite:").into(),
+            Books::Postgres { url, direct, .. } => {
+                *direct = copy.to_owned();
+                *url = copy.to_owned();
+            }
+        }
+        self.write_config();
+        self.after_restore = true;
+        self.serve().await;
+        self.after_restore = false;
+    }
+
     /// Everything that its database keeps, as it is stored.
     pub async fn stored_bytes(&self) -> Vec<u8> {
         if let Books::File(file) = &self.books {
@@ -327,7 +347,8 @@ impl Ledger {
         }
     }
 
-    async fn succeeds(&self, args: &[&str]) -> Run {
+    /// Runs a command that must end well.
+    pub async fn succeeds(&self, args: &[&str]) -> Run {
         let run = self.run(args).await;
         assert_eq!(run.code, Some(0), "{args:?}: {}", run.output());
         run

@@ -28,6 +28,8 @@ struct Before {
     latest: Option<(Timestamp, Timestamp)>,
     /// Look-ups counted towards absence since then.
     walks: u32,
+    /// The restore from a backup that they speak for.
+    restored_at: Option<Timestamp>,
 }
 
 /// Everything from outside, in the order in which it came.
@@ -41,11 +43,14 @@ pub(crate) fn evidence(sheet: &OperationSheet) -> Vec<Evidence> {
             match &chained.entered.entry {
                 Entry::AttemptStarted { send_timeout_ms, .. } => {
                     let deadline = later(at, Duration::from_millis(*send_timeout_ms));
-                    before = Before { latest: Some((at, deadline)), walks: 0 };
+                    before = Before { latest: Some((at, deadline)), ..Before::default() };
                     None
                 }
                 Entry::AttemptEnded { number, end } => Some(answer(sheet, *number, end, at)),
-                Entry::LookedUp { look_up, counted, proves_absence } => {
+                Entry::LookedUp { look_up, counted, proves_absence, restored_at } => {
+                    if *restored_at > before.restored_at {
+                        before = Before { walks: 0, restored_at: *restored_at, ..before };
+                    }
                     before.walks += u32::from(*counted);
                     Some(looked_up(sheet, look_up, (*counted, *proves_absence), &before, at))
                 }
@@ -125,7 +130,9 @@ fn looked_up(
         says.push(Message::EvidenceRetries { count: Arg::count(look_up.retries) });
     }
     let needed = sheet.policy.absence_count;
-    let horizon = before.latest.map(|(_, deadline)| later(deadline, sheet.policy.absence_lag));
+    let restored = before.restored_at.map(|at| later(at, sheet.policy.send_timeout));
+    let sent = before.latest.map(|(_, deadline)| deadline);
+    let horizon = sent.max(restored).map(|over| later(over, sheet.policy.absence_lag));
     match look_up.walk {
         Walk::Unavailable(_) => not_proves.push(Message::NotProvesOutcome),
         Walk::Inconclusive(_) => not_proves.push(Message::NotProvesAbsence),

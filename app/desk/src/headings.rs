@@ -12,7 +12,7 @@ use counterfoil_ledger::attempt::Attempt;
 use counterfoil_ledger::decide::{Circumstances, Escalation, Reason, RuledOut, resend_ruled_out};
 use counterfoil_ledger::entry::Incident;
 use counterfoil_ledger::evidence::{Verdict, Walk};
-use counterfoil_ledger::words::Claim;
+use counterfoil_ledger::words::{self, Claim};
 use jiff::Timestamp;
 
 use crate::OperationSheet;
@@ -46,9 +46,14 @@ pub(crate) fn headings(sheet: &OperationSheet, now: Timestamp) -> Headings {
     }
 }
 
+/// After a restore it isn't proved yet that it wasn't sent before.
+fn is_in_doubt(sheet: &OperationSheet) -> bool {
+    matches!(sheet.step.reason, Reason::RestoreInDoubt { .. })
+}
+
 /// What the customer may be told.
 fn claim(sheet: &OperationSheet) -> Message {
-    match Claim::of(sheet.operation.facts.state) {
+    match words::claim(&sheet.operation, is_in_doubt(sheet)) {
         Claim::NothingYet => Message::ClaimNothingYet,
         Claim::InProgress => Message::ClaimInProgress,
         Claim::Done => Message::ClaimDone,
@@ -69,6 +74,7 @@ impl Case<'_> {
             newest_in_ledger: self.now,
             account_paused: false,
             payment_blocked: false,
+            restored_at: self.sheet.restored_at,
         };
         resend_ruled_out(&self.sheet.operation, &self.sheet.policy, &circumstances)
     }
@@ -93,6 +99,11 @@ impl Case<'_> {
             Some(why) if facts.conclusion.verdict == Verdict::Absent => Escalation::ResendRuledOut(why),
             _ => Escalation::TimeIsUp,
         }
+    }
+
+    /// Nobody can say yet whether it was sent before the ledger was restored from a backup.
+    fn may_have_been_sent_before(&self) -> bool {
+        is_in_doubt(self.sheet) || words::held_for_restore(&self.sheet.operation)
     }
 
     fn has_incident(&self, is_it: impl Fn(&Incident) -> bool) -> bool {

@@ -124,6 +124,8 @@ pub struct OperationSheet {
     pub related: Vec<Related>,
     /// The name of the person who owned the token that asked first; `None`: not to be found any more.
     pub owner_name: Option<String>,
+    /// The restore from a backup that is in force.
+    pub restored_at: Option<Timestamp>,
     /// The sweep set it aside: the error, fit to be shown.
     pub set_aside: Option<String>,
 }

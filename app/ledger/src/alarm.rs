@@ -18,4 +18,6 @@ pub enum AlarmKind {
     CapturedBelowHeld,
     /// A row can't be read and is set aside.
     RowSetAside,
+    /// The ledger was restored from a backup: nothing is sent for the first time without proof (rule 17).
+    Restored,
 }

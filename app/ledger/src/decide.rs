@@ -6,6 +6,7 @@
 mod finding;
 mod next;
 mod policy;
+mod restore;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,14 @@ pub enum Reason {
     AccountPaused,
     PaymentBlocked,
     SenderAtWork,
+    /// The ledger was restored from a backup, and it isn't proved yet that this wasn't sent before (rule 17). `unavailable`: why
+    /// the last look-up brought nothing.
+    RestoreInDoubt {
+        walks: u32,
+        needed: u32,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        unavailable: Option<Unavailable>,
+    },
     /// The next look-up is due then.
     LooksUpNext,
     LookUpFailed {
@@ -98,6 +107,9 @@ pub enum RuledOut {
     NoKeys,
     KeyProtectsSuccessOnly,
     WindowClosed,
+    /// It was first sent before the ledger was restored from a backup, which doesn't know all that was done with its key: its
+    /// window counts as closed.
+    Restored,
     AttemptsUsed,
 }
 
@@ -134,7 +146,7 @@ pub fn decide(
 ) -> Result<Decision, DecideError> {
     let just_looked = matches!(seen, Seen::LookedUp(_));
     let mut draft = Draft::of(operation, actor, circumstances.now);
-    finding::take_in(&mut draft, seen, policy)?;
+    finding::take_in(&mut draft, seen, policy, circumstances.restored_at)?;
     let (action, reason) = next::next(&mut draft, just_looked, policy, circumstances)?;
     Ok(Decision { after: draft.operation, findings: draft.entries, action, reason })
 }

@@ -135,7 +135,14 @@ pub enum Entry {
     /// What became of an attempt.
     AttemptEnded { number: u32, end: AttemptEnd },
     /// We asked the provider. `counted`: one more walk towards the proof of absence; `proves_absence`: enough of them.
-    LookedUp { look_up: LookUp, counted: bool, proves_absence: bool },
+    /// `restored_at`: the restore that was in force, so that the walk counts for what may have been sent before it, too.
+    LookedUp {
+        look_up: LookUp,
+        counted: bool,
+        proves_absence: bool,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        restored_at: Option<Timestamp>,
+    },
     /// The provider told us, unasked.
     Told { effect: EffectSeen },
     /// Somebody asked us to stop.

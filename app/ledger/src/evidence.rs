@@ -295,6 +295,9 @@ pub struct Absence {
     pub walks: u32,
     /// When the last of them began.
     pub last_at: Option<Timestamp>,
+    /// The restore from a backup that they speak for: every one of them began late enough to show what was sent before it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub restored_at: Option<Timestamp>,
 }
 
 impl Absence {

@@ -1,6 +1,7 @@
 //! An operation: what it is, which never changes, and what is known of it, which its entries tell.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,8 @@ use crate::entry::{Asked, Entered, Entry, Hold, Incident, Subject};
 use crate::evidence::{Absence, Conclusion, EffectSeen, EffectStatus, Source, Walk};
 use crate::identity::OperationId;
 use crate::intent::{Intent, IntentHash};
-use crate::state::State;
-use crate::window::{KeyProtects, KeyWindow};
+use crate::state::{Event, State};
+use crate::window::{KeyProtects, KeyWindow, later};
 
 /// The last look-up, as far as decisions need it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +21,16 @@ pub struct LastLookUp {
     #[serde(flatten)]
     pub walk: Walk,
     pub counted: bool,
+}
+
+/// Why and when the first send was held back for a person, after it had been allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldBack {
+    pub at: Timestamp,
+    /// Because of a restore from a backup, and not of something that was seen.
+    pub for_restore: bool,
+    /// A person has allowed it since.
+    pub approved: bool,
 }
 
 /// As of when the status of an effect is known.
@@ -41,11 +52,15 @@ pub struct Facts {
     /// Entries so far.
     pub seq: u64,
     pub created_at: Timestamp,
+    /// The newest time of any entry.
     pub updated_at: Timestamp,
     /// When the present state was entered.
     pub state_since: Timestamp,
     /// When it was last allowed to be sent: recording, or the latest approval. `send_within` runs from here.
     pub allowed_at: Option<Timestamp>,
+    /// The last doubt that held it back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub held_back: Option<HeldBack>,
     /// When it first became unknown. Never reset.
     pub unknown_since: Option<Timestamp>,
     pub holds: Vec<Hold>,
@@ -111,6 +126,7 @@ impl Facts {
             updated_at: first.at,
             state_since: first.at,
             allowed_at: (*state == State::Authorized).then_some(first.at),
+            held_back: None,
             unknown_since: None,
             holds: holds.clone(),
             asked: None,
@@ -195,10 +211,19 @@ impl Operation {
                 facts.bounced = *from == State::Confirmed && *to == State::Failed;
                 facts.state = *to;
                 facts.state_since = *at;
-                match to {
-                    State::Unknown if facts.unknown_since.is_none() => facts.unknown_since = Some(*at),
-                    State::Authorized if *event == crate::state::Event::Approved => {
-                        facts.allowed_at = Some(*at)
+                if *to == State::Unknown && facts.unknown_since.is_none() {
+                    facts.unknown_since = Some(*at);
+                }
+                match event {
+                    Event::Approved => {
+                        facts.allowed_at = Some(*at);
+                        if let Some(held_back) = &mut facts.held_back {
+                            held_back.approved = true;
+                        }
+                    }
+                    Event::HeldBack | Event::RestoreInDoubt => {
+                        let for_restore = *event == Event::RestoreInDoubt;
+                        facts.held_back = Some(HeldBack { at: *at, for_restore, approved: false });
                     }
                     _ => {}
                 }
@@ -239,13 +264,18 @@ impl Operation {
                     facts.see(&self.intent, effect, Source::Answer, *at);
                 }
             }
-            Entry::LookedUp { look_up, counted, proves_absence } => {
+            Entry::LookedUp { look_up, counted, proves_absence, restored_at } => {
+                // What was proved before a restore says nothing about what the backup doesn't know.
+                if *restored_at > facts.absence.restored_at {
+                    facts.absence = Absence { restored_at: *restored_at, ..Absence::default() };
+                    facts.absence_proved = false;
+                }
                 for effect in &look_up.effects {
                     facts.see(&self.intent, effect, Source::ReadDirectly, look_up.started_at);
                 }
                 if *counted {
-                    facts.absence =
-                        Absence { walks: facts.absence.walks + 1, last_at: Some(look_up.started_at) };
+                    facts.absence.walks += 1;
+                    facts.absence.last_at = Some(look_up.started_at);
                 }
                 facts.absence_proved |= *proves_absence;
                 facts.look_ups += 1;
@@ -281,8 +311,22 @@ impl Operation {
             facts.version += 1;
         }
         facts.seq = *seq;
-        facts.updated_at = *at;
+        // A clock that went back doesn't take the ledger's newest time back with it: that is how it is noticed.
+        facts.updated_at = facts.updated_at.max(*at);
         Ok(())
+    }
+
+    /// From when on a complete empty walk says something about every send that there may have been (rule 6): those written here,
+    /// and those before a restore, of which a backup knows nothing. `None`: there was none, and no restore.
+    pub fn absence_counts_from(
+        &self,
+        send_timeout: Duration,
+        absence_lag: Duration,
+        restored_at: Option<Timestamp>,
+    ) -> Option<Timestamp> {
+        let known = self.facts.attempts.last().map(Attempt::deadline);
+        let unknown = restored_at.map(|at| later(at, send_timeout));
+        known.max(unknown).map(|over| later(over, absence_lag))
     }
 
     /// The attempt that is on its way: started, and its end not known.

@@ -100,6 +100,8 @@ pub enum Event {
     Lapsed,
     /// Something was seen that speaks against the first send: a person must look first.
     HeldBack,
+    /// The ledger was restored from a backup, and whether it was sent before can't be found out: a person must look first.
+    RestoreInDoubt,
     /// The mark: from here on it may have happened.
     Marked,
     /// Every attempt so far provably did nothing.
@@ -127,11 +129,12 @@ pub enum Event {
 
 impl Event {
     /// Every event.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Approved,
         Self::Denied,
         Self::Lapsed,
         Self::HeldBack,
+        Self::RestoreInDoubt,
         Self::Marked,
         Self::NothingHappened,
         Self::AnswerLost,
@@ -182,7 +185,7 @@ pub fn transition(state: State, event: Event) -> Result<Transition, IllegalEvent
             S::AwaitingApproval => Ok(To(S::Cancelled)),
             _ => illegal,
         },
-        Event::Lapsed | Event::HeldBack => match state {
+        Event::Lapsed | Event::HeldBack | Event::RestoreInDoubt => match state {
             S::Authorized => Ok(To(S::AwaitingApproval)),
             _ => illegal,
         },
@@ -259,12 +262,13 @@ mod tests {
         let to = |state| Some(To(state));
         let incident = |state| Some(ToWithIncident(state));
         #[rustfmt::skip]
-        let table: [(Event, [Option<Transition>; 9]); 15] = [
+        let table: [(Event, [Option<Transition>; 9]); 16] = [
             //                        awaiting             authorized           submitted       unknown         pending        confirmed   failed               escalated      cancelled
             (Event::Approved,        [to(Authorized),      NO,                  NO,             NO,             NO,            NO,         NO,                  NO,            NO]),
             (Event::Denied,          [to(Cancelled),       NO,                  NO,             NO,             NO,            NO,         NO,                  NO,            NO]),
             (Event::Lapsed,          [NO,                  to(AwaitingApproval),NO,             NO,             NO,            NO,         NO,                  NO,            NO]),
             (Event::HeldBack,        [NO,                  to(AwaitingApproval),NO,             NO,             NO,            NO,         NO,                  NO,            NO]),
+            (Event::RestoreInDoubt,  [NO,                  to(AwaitingApproval),NO,             NO,             NO,            NO,         NO,                  NO,            NO]),
             (Event::Marked,          [NO,                  to(Submitted),       NO,             STAY,           NO,            NO,         NO,                  NO,            NO]),
             (Event::NothingHappened, [STAY,                STAY,                to(Authorized), to(Authorized), STAY,          STAY,       STAY,                STAY,          STAY]),
             (Event::AnswerLost,      [STAY,                STAY,                to(Unknown),    STAY,           STAY,          STAY,       STAY,                STAY,          STAY]),

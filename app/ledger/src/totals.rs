@@ -295,7 +295,10 @@ mod tests {
                 effects,
                 others: 0,
             };
-            self.write(at(second), Entry::LookedUp { look_up, counted: false, proves_absence: false })
+            self.write(
+                at(second),
+                Entry::LookedUp { look_up, counted: false, proves_absence: false, restored_at: None },
+            )
         }
 
         fn totals(&self, key_protects: KeyProtects, unclaimed: &[Unclaimed]) -> Totals {

@@ -33,6 +33,19 @@ impl Claim {
     }
 }
 
+/// What the caller may tell the customer of this operation. `in_doubt`: after a restore it isn't proved yet that it wasn't sent
+/// before.
+pub fn claim(operation: &Operation, in_doubt: bool) -> Claim {
+    if in_doubt || held_for_restore(operation) { Claim::InProgress } else { Claim::of(operation.facts.state) }
+}
+
+/// Whether it waits for a person because nobody can find out what was sent before a restore.
+pub fn held_for_restore(operation: &Operation) -> bool {
+    let facts = &operation.facts;
+    facts.state == State::AwaitingApproval
+        && facts.held_back.is_some_and(|held| held.for_restore && !held.approved)
+}
+
 /// How the provider is called and how it counts money.
 #[derive(Debug, Clone, Copy)]
 pub struct Speaker<'a> {
@@ -47,12 +60,29 @@ pub fn what(operation: &Operation, speaker: Speaker<'_>) -> String {
     format!("refund of {}", speaker.exponents.display(operation.intent.money))
 }
 
-/// The message for a caller. `next_check_at`: when the machine looks again by itself.
-pub fn message(operation: &Operation, speaker: Speaker<'_>, next_check_at: Option<Timestamp>) -> String {
+/// The message for a caller. `next_check_at`: when the machine looks again by itself. `in_doubt`: after a restore it isn't proved
+/// yet that it wasn't sent before.
+pub fn message(
+    operation: &Operation,
+    speaker: Speaker<'_>,
+    next_check_at: Option<Timestamp>,
+    in_doubt: bool,
+) -> String {
     let what = what(operation, speaker);
     let provider = speaker.provider;
     let next = next_check_at.map_or_else(String::new, |at| format!("; next check at {}", seconds(at)));
     let facts = &operation.facts;
+    if held_for_restore(operation) {
+        return format!(
+            "This ledger was restored from a backup, and it can't find out whether the {what} was sent to {provider} before. It may already have happened. Do not send it another way. A person must look first. Tell the customer it is being confirmed."
+        );
+    }
+    if in_doubt {
+        let stopped = if facts.state == State::Cancelled { "It was withdrawn since. " } else { "" };
+        return format!(
+            "This ledger was restored from a backup, and whether the {what} was sent to {provider} before isn't known yet. It may already have happened. Do not send it another way. {stopped}Counterfoil is checking before anything is sent{next}. Tell the customer it is being confirmed."
+        );
+    }
     match facts.state {
         State::AwaitingApproval => format!(
             "The {what} is recorded and was not sent. {} Do not send it another way. Tell the customer that nothing has happened yet.",

@@ -11,7 +11,7 @@ use support::*;
 
 fn told(story: &Story) -> String {
     let speaker = Speaker { provider: "Stripe", exponents: ExponentTable::Stripe };
-    message(&story.operation, speaker, Some("2026-11-30T10:03:31Z".parse().unwrap()))
+    message(&story.operation, speaker, Some("2026-11-30T10:03:31Z".parse().unwrap()), false)
 }
 
 #[test]

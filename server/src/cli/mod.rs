@@ -5,6 +5,7 @@
 mod demo;
 mod look;
 mod people;
+mod restore;
 mod serve;
 mod setup;
 mod verify;
@@ -69,6 +70,11 @@ enum Command {
     User {
         #[command(subcommand)]
         command: people::UserCommand,
+    },
+    /// What `serve --after-restore` began.
+    Restore {
+        #[command(subcommand)]
+        command: restore::RestoreCommand,
     },
     /// One operation.
     Operation {
@@ -186,6 +192,7 @@ impl Command {
             }
             Self::Token { command } => command.run().await,
             Self::User { command } => command.run().await,
+            Self::Restore { command } => command.run().await,
             Self::Operation { command } => command.run().await,
             Self::Operations(operations) => operations.run().await,
             Self::Verify(verify) => verify.run().await,

@@ -10,7 +10,7 @@ use clap::Args;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{ConfigFile, Failure, print, setup};
+use super::{ConfigFile, Failure, print, setup, store_failure};
 use crate::config::Config;
 use crate::http::{self, Installation, Shared};
 use crate::store::Clock;
@@ -35,6 +35,10 @@ pub(super) struct Serve {
     /// A file with whole seconds that are added to the database's time, read again each time. Loopback only; for tests.
     #[arg(long, env = "COUNTERFOIL_TEST_CLOCK")]
     test_clock: Option<PathBuf>,
+    /// This database was just put back from a backup. Nothing is sent for the first time without proof that it wasn't sent before,
+    /// until a person ends that with `counterfoil restore end`. Give it once: each start with it begins anew.
+    #[arg(long, env = "COUNTERFOIL_AFTER_RESTORE")]
+    after_restore: bool,
 }
 
 impl Serve {
@@ -47,7 +51,7 @@ impl Serve {
             return Err(Failure::Usage("a test clock is for loopback only".to_owned()));
         }
         let clock = self.test_clock.map_or_else(Clock::true_time, Clock::moved_by);
-        let server = Server::start(config, clock, !self.no_migrate, false).await?;
+        let server = Server::start(config, clock, !self.no_migrate, self.after_restore, false).await?;
         print(format_args!("counterfoil listening on http://{}", server.address));
         stop_signal().cancelled().await;
         tracing::info!("told to stop: no new sends; those on their way get their time");
@@ -72,10 +76,17 @@ impl Server {
         config: Config,
         clock: Clock,
         migrate: bool,
+        after_restore: bool,
         demo: bool,
     ) -> Result<Self, Failure> {
         let store = setup::open(&config, clock.clone(), migrate).await?;
         let works = setup::works(&config, store, clock)?;
+        if after_restore {
+            works.begin_restore().await.map_err(Failure::failed)?;
+        }
+        if let Some(at) = works.store.restored_at().await.map_err(|error| store_failure(&error))? {
+            tracing::warn!(restored_at = %at, "restored from a backup: nothing is sent for the first time without proof");
+        }
         let listener = TcpListener::bind(config.server.listen)
             .await
             .map_err(|error| Failure::Failed(format!("can't listen on {}: {error}", config.server.listen)))?;

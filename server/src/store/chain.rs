@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use counterfoil_ledger::chain::Sealed;
 use counterfoil_ledger::identity::OperationId;
 use counterfoil_ledger::intent::IntentHash;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -14,12 +15,40 @@ use super::Role;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "body", rename_all = "snake_case")]
 pub enum LedgerAct {
-    NamespaceFixed { namespace: String },
-    KindFixed { kind: String, identity: Vec<String> },
-    OperationRecorded { operation: OperationId, intent_hash: IntentHash },
-    PersonAdded { person: String, name: String, role: Role },
-    TokenAdded { token: String, owner: String, scopes: Vec<String> },
-    TestClock { offset_s: i64 },
+    NamespaceFixed {
+        namespace: String,
+    },
+    KindFixed {
+        kind: String,
+        identity: Vec<String>,
+    },
+    OperationRecorded {
+        operation: OperationId,
+        intent_hash: IntentHash,
+    },
+    PersonAdded {
+        person: String,
+        name: String,
+        role: Role,
+    },
+    TokenAdded {
+        token: String,
+        owner: String,
+        scopes: Vec<String>,
+    },
+    TestClock {
+        offset_s: i64,
+    },
+    /// The ledger was put back from a backup (rule 17).
+    RestoreBegan {
+        restored_at: Timestamp,
+    },
+    /// A person, by stable id, ends what the restore held back.
+    RestoreEnded {
+        restored_at: Timestamp,
+        person: String,
+        note: String,
+    },
 }
 
 /// A row of the ledger-wide chain as it stands.

@@ -16,6 +16,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::chain::Sealed;
+use counterfoil_ledger::decide::Reason;
 use counterfoil_ledger::identity::{AccountName, KindName, Namespace, OperationId};
 use jiff::Timestamp;
 use secrecy::ExposeSecret as _;
@@ -97,6 +98,25 @@ pub trait Store: Send + Sync {
 
     /// Writes an act that concerns the whole ledger into its chain.
     async fn chain_act(&self, act: LedgerAct, at: Timestamp) -> Result<(), StoreError>;
+
+    /// The restore from a backup that is in force, if there is one (rule 17).
+    async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Begins one, no earlier than anything that stands in the ledger, and returns its time. Everything unsettled becomes due;
+    /// what is before its first send waits for the reason given for its account.
+    async fn begin_restore(
+        &self,
+        doubts: Vec<(AccountName, Reason)>,
+        now: Timestamp,
+    ) -> Result<Timestamp, StoreError>;
+
+    /// Ends the one in force, by a person's word, and returns its time; `None`: none is.
+    async fn end_restore(
+        &self,
+        person: &str,
+        note: &str,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError>;
 
     /// Records an operation in one transaction: read the surroundings with the payment locked, judge, write.
     async fn record(&self, place: Place, judge: Judge) -> Result<Recorded, StoreError>;

@@ -8,7 +8,7 @@ use counterfoil_ledger::chain::Link;
 use counterfoil_ledger::decide::Reason;
 use counterfoil_ledger::entry::Entered;
 use counterfoil_ledger::evidence::{EffectSeen, EffectStatus};
-use counterfoil_ledger::identity::{AccountName, IdentityValue, KindName, OperationId, Revision};
+use counterfoil_ledger::identity::{AccountName, IdentityValue, KindName, Marker, OperationId, Revision};
 use counterfoil_ledger::intent::{Intent, IntentHash};
 use counterfoil_ledger::money::Currency;
 use counterfoil_ledger::operation::Operation;
@@ -177,9 +177,22 @@ pub struct Place {
 pub struct Surroundings {
     pub order: Option<OrderSnapshot>,
     pub captured_minor: i64,
-    pub foreign_minor: i64,
+    /// Effects on the payment that no operation claims.
+    pub unclaimed: Vec<KnownEffect>,
+    /// The restore from a backup that is in force.
+    pub restored_at: Option<Timestamp>,
     /// Operations on the same payment, and every revision of the same thing.
     pub neighbours: Vec<Neighbour>,
+}
+
+impl Surroundings {
+    /// Minor units that stand on the payment and are nobody's, but for what bears `marker`.
+    pub fn foreign_minor(&self, marker: &Marker) -> i64 {
+        let foreign = self.unclaimed.iter().filter(|effect| {
+            effect.status != EffectStatus::Failed && effect.marker.as_deref() != Some(marker.as_str())
+        });
+        foreign.fold(0_i64, |sum, effect| sum.saturating_add(effect.amount_minor))
+    }
 }
 
 /// Another operation nearby.

@@ -13,7 +13,6 @@ use counterfoil_ledger::entry::{Actor, Asked, Entry};
 use counterfoil_ledger::identity::{IdentityValue, OperationId, Revision};
 use counterfoil_ledger::kind::{Kind, ORDER};
 use counterfoil_ledger::money::Money;
-use counterfoil_ledger::state::State;
 use tokio::task::JoinHandle;
 
 use super::send::Sent;
@@ -104,8 +103,8 @@ impl Works {
         let judge = self.judge(ask.clone(), place.clone(), lease.clone())?;
         match self.store.record(place, judge).await {
             Ok(Recorded::New(new)) => {
-                let sending = (new.operation.facts.state == State::Authorized)
-                    .then(|| self.send_first(new.as_ref().clone(), lease));
+                let sending = new.lease.is_some().then(|| self.send_first(new.as_ref().clone(), lease));
+                self.due.notify_one();
                 Ok(Answer::New(new, sending))
             }
             Ok(Recorded::Existing(stored)) => self.repeat(*stored, &ask).await,

@@ -5,6 +5,7 @@ use counterfoil_ledger::entry::{Actor, Entry};
 use counterfoil_ledger::identity::OperationId;
 use counterfoil_ledger::state::{Event, State};
 
+use super::restore::in_doubt;
 use super::{WorkError, Works};
 use crate::store::{Change, LeaseRule, Loaded, Step, Written};
 
@@ -26,7 +27,13 @@ impl Works {
             draft.write(Entry::CancelAsked)?;
             draft.raise(Event::Cancelled)?;
             let stopped = draft.operation.facts.state == State::Cancelled;
-            let step = stopped.then_some(Step { due_at: None, reason: Reason::StoppedBeforeSending });
+            // After a restore it may have been sent all the same: it is looked for.
+            let policy = &self.account(&loaded.operation.intent)?.policy;
+            let doubt = self.store.restored_at().await?.map(|_| in_doubt(policy));
+            let step = stopped.then_some(Step {
+                due_at: doubt.map(|_| now),
+                reason: doubt.unwrap_or(Reason::StoppedBeforeSending),
+            });
             let change = Change {
                 after: draft.operation.clone(),
                 expected_seq: loaded.operation.facts.seq,

@@ -31,7 +31,13 @@ impl Works {
             if loaded.operation.facts.state == State::Unknown {
                 at = at.min(person_at);
             }
-            let reason = Reason::LookUpFailed { why: Unavailable::AccountDown };
+            let why = Unavailable::AccountDown;
+            let reason = match loaded.step.reason {
+                Reason::RestoreInDoubt { walks, needed, .. } => {
+                    Reason::RestoreInDoubt { walks, needed, unavailable: Some(why) }
+                }
+                _ => Reason::LookUpFailed { why },
+            };
             self.store.reschedule(&loaded.operation.id, lease, &Step { due_at: Some(at), reason }).await?;
             return Ok(None);
         }

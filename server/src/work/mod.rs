@@ -11,6 +11,7 @@ pub mod look_up;
 pub mod orders;
 pub mod people;
 pub mod reconcile;
+pub mod restore;
 pub mod schedule;
 pub mod send;
 pub mod verify;
@@ -115,7 +116,8 @@ impl Works {
         let account_paused =
             pause.is_some_and(|pause| pause.canary_at > now && pause.secret_digest == *secret_digest);
         let newest_in_ledger = self.store.newest().await?.unwrap_or(now);
-        Ok(Circumstances { now, newest_in_ledger, account_paused, payment_blocked })
+        let restored_at = self.store.restored_at().await?;
+        Ok(Circumstances { now, newest_in_ledger, account_paused, payment_blocked, restored_at })
     }
 }
 

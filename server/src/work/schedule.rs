@@ -140,8 +140,13 @@ impl Works {
     /// A clock that went back makes resends wait; somebody must hear of it.
     async fn check_clock(&self, now: jiff::Timestamp) -> Result<(), WorkError> {
         let newest = self.store.newest().await?.unwrap_or(now);
-        let seen =
-            Circumstances { now, newest_in_ledger: newest, account_paused: false, payment_blocked: false };
+        let seen = Circumstances {
+            now,
+            newest_in_ledger: newest,
+            account_paused: false,
+            payment_blocked: false,
+            restored_at: None,
+        };
         if seen.clock_is_behind() {
             let detail = format!("it says {now}, and the ledger holds entries of {newest}; resends wait");
             if self.store.raise_alarm("", AlarmKind::ClockBehind, &detail, now).await? {

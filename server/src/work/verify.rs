@@ -102,9 +102,10 @@ async fn acts(store: &dyn Store, found: &mut Verified) -> Result<BTreeMap<String
     if let Some((seq, hash)) = head {
         let end = usize::try_from(seq).ok().and_then(|seq| acts.get(seq.checked_sub(1)?));
         match end {
-            None => found
-                .broken
-                .push(format!("chain {}: it is missing: the chain went on to {seq}", acts.len() + 1)),
+            None => found.broken.push(format!(
+                "chain {}: it is missing: chain_head says that the chain goes on to {seq}",
+                acts.len() + 1
+            )),
             Some(act) if act.hash != hash => {
                 found.broken.push(format!("chain_head: it isn't the hash of act {seq}"));
             }

@@ -115,10 +115,11 @@ impl Refund {
             .filter(|near| near.target == order.payment)
             .map(Neighbour::holder)
             .collect();
-        reserve(around.captured_minor, around.foreign_minor, holders, self.minor).map_err(|exceeds| {
+        let marker = Marker::stored(self.marker());
+        let foreign_minor = around.foreign_minor(&marker);
+        reserve(around.captured_minor, foreign_minor, holders, self.minor).map_err(|exceeds| {
             Refusal::Exceeds { of: "payment", exceeds: Box::new(exceeds), currency: order.currency }
         })?;
-        let marker = Marker::stored(self.marker());
         let intent = Intent {
             account: order.account.clone(),
             effect: EffectKind::Refund,

@@ -135,7 +135,9 @@ async fn a_look_up_is_asked_for_once_in_five_seconds_even_when_it_is_answered_in
         others: 0,
     };
     let looked = change(&read, LeaseRule::GivenBack("w-1".to_owned()), at(21), |draft| {
-        draft.write(Entry::LookedUp { look_up, counted: false, proves_absence: false }).unwrap();
+        draft
+            .write(Entry::LookedUp { look_up, counted: false, proves_absence: false, restored_at: None })
+            .unwrap();
     });
     let looked = Change { step: Some(Step { due_at: Some(at(500)), reason: Reason::LooksUpNext }), ..looked };
     assert!(matches!(bench.store.write(looked).await.unwrap(), Written::Done(_)));

@@ -8,6 +8,7 @@
 mod bench;
 mod build;
 mod proxy;
+#[allow(dead_code, reason = "shared with the whole-program tests; each uses its part")]
 #[path = "../../../tests/src/postgres.rs"]
 mod server;
 

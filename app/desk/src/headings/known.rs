@@ -51,6 +51,9 @@ impl Case<'_> {
 
     fn nothing_happened(&self) -> Message {
         let facts = &self.sheet.operation.facts;
+        if self.may_have_been_sent_before() {
+            return Message::KnownRestored { at: Arg::Time(facts.created_at) };
+        }
         match facts.attempts.len() {
             0 => Message::KnownNotSent { at: Arg::Time(facts.created_at) },
             sends => Message::KnownSendsDidNothing { count: Arg::count(sends) },
@@ -67,6 +70,7 @@ impl Case<'_> {
                 return vec![Message::KnownHoldLapsed { span }];
             }
             Some(Event::HeldBack) => return vec![Message::KnownHeldBack],
+            Some(Event::RestoreInDoubt) => return vec![Message::KnownHeldForRestore],
             _ => {}
         }
         let currency = operation.intent.money.currency();
@@ -209,6 +213,12 @@ impl Case<'_> {
         let conclusion = &operation.facts.conclusion;
         let provider = || Arg::plain(&self.sheet.provider.name);
         let mut open = match operation.facts.state {
+            State::AwaitingApproval | State::Authorized | State::Cancelled
+                if self.may_have_been_sent_before() =>
+            {
+                let money = Arg::Money(self.sheet.provider.display(operation.intent.money));
+                vec![Message::NotKnownWhether { provider: provider(), money }]
+            }
             State::AwaitingApproval | State::Authorized | State::Cancelled => Vec::new(),
             State::Submitted => vec![Message::NotKnownOnItsWay { provider: provider() }],
             State::Unknown | State::Escalated => {

@@ -53,6 +53,14 @@ impl Case<'_> {
                 next.push(Message::NextKeyIsTheQuestion { provider: provider() });
                 next.extend(self.coming_due().map(|at| Message::NextTriedAgainAt { at }));
             }
+            Reason::RestoreInDoubt { walks, needed, unavailable } => {
+                next.push(Message::NextRestored { walks: Arg::count(walks), needed: Arg::count(needed) });
+                next.extend(
+                    unavailable
+                        .map(|why| Message::NextLookUpFailed { why: Arg::words(of::unavailable(why)) }),
+                );
+                next.push(self.next_look_up());
+            }
             Reason::ResendWaitsForClock => {
                 next.push(Message::NextResendWaitsForClock);
                 next.push(self.next_look_up());

@@ -25,6 +25,9 @@ impl Case<'_> {
                     }
                     Hold::Revision | Hold::AboveLimit { .. } => None,
                 }));
+                if self.may_have_been_sent_before() {
+                    you.push(Message::YouLookFirst { provider: Arg::plain(&self.sheet.provider.name) });
+                }
                 you.push(Message::YouApprove);
             }
             State::Authorized | State::Submitted | State::Unknown => you.extend(self.around_a_send()),

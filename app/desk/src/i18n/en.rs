@@ -146,6 +146,9 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::AlarmRowsSetAside { .. } => {
             "Some rows can't be read since {since}. They were set aside; the others go on."
         }
+        M::AlarmRestored { .. } => {
+            "Restored from a backup, since {since}. Nothing is sent for the first time before it is proved that it was not sent already, until a person ends that."
+        }
         M::EveryAccount => "every account",
 
         // The five headings.
@@ -167,6 +170,12 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::KnownHoldTwin { .. } => "It waits because it looks like {operation} written another way.",
         M::KnownHoldLapsed { .. } => "It waits because it was not sent within {span} of being allowed.",
         M::KnownHeldBack => "It waits because an effect bears our marker that isn't what was intended.",
+        M::KnownHeldForRestore => {
+            "It waits because the ledger was restored from a backup, and no look-up can tell whether it was sent before."
+        }
+        M::KnownRestored { .. } => {
+            "Recorded {at}. The ledger was restored from a backup, so it may have been sent without standing here."
+        }
         M::KnownMarked { .. } => "Send {number} was marked {at}. From then on it may have happened.",
         M::KnownSent { .. } => "Send {number} left us {at}; at {ended}: {how}.",
         M::KnownSenderGone { .. } => "Send {number} was marked {at}, and its sender never reported back.",
@@ -238,6 +247,9 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::NextKeyIsTheQuestion { .. } => {
             "It is sent once more with the same key: {provider} offers no look-up, so the key is the question."
         }
+        M::NextRestored { .. } => {
+            "Nothing is sent before it is proved that it was not sent before the restore. Complete look-ups that did not find it: {walks} of {needed}."
+        }
         M::NextResendWaitsForClock => "A resend waits: the clock is behind the newest time in the ledger.",
         M::NextResendWaitsForAccount { .. } => "A resend waits: {account} is paused.",
         M::NextResendWaitsForPayment => {
@@ -267,6 +279,9 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::YouNothingUntil { .. } => "Nothing until {at}.",
         M::YouApprove => "A reviewer decides: approve the first send, or deny it.",
         M::YouTwin { .. } => "Compare it with {operation} first: is it meant twice?",
+        M::YouLookFirst { .. } => {
+            "Before anybody approves: search the payment on {provider}'s own site for a refund with the marker below."
+        }
         M::YouAccountPaused { .. } => {
             "An operator looks after the alarm of {account}. Nothing to do on this operation."
         }
@@ -333,6 +348,9 @@ pub(super) fn template(message: &Message) -> &'static str {
             "the provider keeps keys for successes only, and the lost answer may have been none"
         }
         M::RuledOutWindowClosed => "the window in which the same key is safe has closed",
+        M::RuledOutRestored => {
+            "it was sent before the ledger was restored from a backup, which may not know every send"
+        }
         M::RuledOutAttemptsUsed => "all allowed sends are used up",
 
         // Why / next in the list, short.
@@ -348,6 +366,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::ShortAbsenceNotProved { .. } => "not found {walks} of {needed} times needed",
         M::ShortResends => "absent; sent again under the same key",
         M::ShortKeyIsTheQuestion => "no look-up; asks with the same key",
+        M::ShortRestored { .. } => "restored from a backup; not found {walks} of {needed} times needed",
         M::ShortResendWaitsForClock => "resend waits: clock behind",
         M::ShortResendWaitsForAccount => "resend waits: account paused",
         M::ShortResendWaitsForPayment => "resend waits: less captured than held",
@@ -495,6 +514,9 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::EventLapsed => "it was not sent in time",
         M::EventHeldBack => {
             "an effect that does not match was seen; it must be approved again before it is sent"
+        }
+        M::EventRestoreInDoubt => {
+            "after a restore no look-up can tell whether it was sent before; it must be approved again before it is sent"
         }
         M::EventMarked => "marked before the bytes left",
         M::EventNothingHappened => "every send so far provably did nothing",

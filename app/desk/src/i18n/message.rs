@@ -146,6 +146,7 @@ messages! {
     AlarmAccountDown { account, since };
     AlarmClockBehind { since };
     AlarmRowsSetAside { since };
+    AlarmRestored { since };
     EveryAccount;
 
     // The five headings.
@@ -163,6 +164,8 @@ messages! {
     KnownHoldTwin { operation };
     KnownHoldLapsed { span };
     KnownHeldBack;
+    KnownHeldForRestore;
+    KnownRestored { at };
     KnownMarked { number, at };
     KnownSent { number, at, how, ended };
     KnownSenderGone { number, at };
@@ -216,6 +219,7 @@ messages! {
     NextAbsenceNotProved { walks, needed };
     NextResends;
     NextKeyIsTheQuestion { provider };
+    NextRestored { walks, needed };
     NextResendWaitsForClock;
     NextResendWaitsForAccount { account };
     NextResendWaitsForPayment;
@@ -235,6 +239,7 @@ messages! {
     YouNothingUntil { at };
     YouApprove;
     YouTwin { operation };
+    YouLookFirst { provider };
     YouAccountPaused { account };
     YouPaymentBlocked;
     YouClock;
@@ -285,6 +290,7 @@ messages! {
     RuledOutNoKeys;
     RuledOutSuccessOnly;
     RuledOutWindowClosed;
+    RuledOutRestored;
     RuledOutAttemptsUsed;
 
     // Why / next in the list, short.
@@ -300,6 +306,7 @@ messages! {
     ShortAbsenceNotProved { walks, needed };
     ShortResends;
     ShortKeyIsTheQuestion;
+    ShortRestored { walks, needed };
     ShortResendWaitsForClock;
     ShortResendWaitsForAccount;
     ShortResendWaitsForPayment;
@@ -438,6 +445,7 @@ messages! {
     EventDenied;
     EventLapsed;
     EventHeldBack;
+    EventRestoreInDoubt;
     EventMarked;
     EventNothingHappened;
     EventAnswerLost;

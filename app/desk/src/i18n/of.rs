@@ -142,6 +142,7 @@ pub(crate) fn ruled_out(why: RuledOut) -> Message {
         RuledOut::NoKeys => Message::RuledOutNoKeys,
         RuledOut::KeyProtectsSuccessOnly => Message::RuledOutSuccessOnly,
         RuledOut::WindowClosed => Message::RuledOutWindowClosed,
+        RuledOut::Restored => Message::RuledOutRestored,
         RuledOut::AttemptsUsed => Message::RuledOutAttemptsUsed,
     }
 }
@@ -176,6 +177,12 @@ pub(crate) fn reason_short(reason: Reason, bounced: bool) -> Message {
         },
         Reason::AbsentAndProtected => Message::ShortResends,
         Reason::KeyIsTheQuestion => Message::ShortKeyIsTheQuestion,
+        Reason::RestoreInDoubt { unavailable: Some(why), .. } => {
+            Message::ShortLookUpFailed { why: Arg::words(unavailable(why)) }
+        }
+        Reason::RestoreInDoubt { walks, needed, unavailable: None } => {
+            Message::ShortRestored { walks: Arg::Count(walks.into()), needed: Arg::Count(needed.into()) }
+        }
         Reason::ResendWaitsForClock => Message::ShortResendWaitsForClock,
         Reason::ResendWaitsForAccount => Message::ShortResendWaitsForAccount,
         Reason::ResendWaitsForPayment => Message::ShortResendWaitsForPayment,
@@ -196,6 +203,7 @@ pub(crate) fn event(event: Event) -> Message {
         Event::Denied => Message::EventDenied,
         Event::Lapsed => Message::EventLapsed,
         Event::HeldBack => Message::EventHeldBack,
+        Event::RestoreInDoubt => Message::EventRestoreInDoubt,
         Event::Marked => Message::EventMarked,
         Event::NothingHappened => Message::EventNothingHappened,
         Event::AnswerLost => Message::EventAnswerLost,

@@ -138,6 +138,9 @@ pub(super) fn template(message: &Message) -> &'static str {
         }
         M::AlarmClockBehind { .. } => "自 {since} 起，系統時鐘落後帳本中的最新時間。重送暫緩。",
         M::AlarmRowsSetAside { .. } => "自 {since} 起，部分資料無法讀取，已先擱置；其餘照常處理。",
+        M::AlarmRestored { .. } => {
+            "自 {since} 起使用由備份還原的帳本：在人員宣告結束之前，凡未證明還原前沒有送出過的操作，一律不送出。"
+        }
         M::EveryAccount => "所有帳號",
 
         // The five headings.
@@ -159,6 +162,8 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::KnownHoldTwin { .. } => "等待原因：與 {operation} 疑似同一筆，只是寫法不同。",
         M::KnownHoldLapsed { .. } => "等待原因：准予送出後 {span}內未送出。",
         M::KnownHeldBack => "等待原因：有一筆帶有我們的識別標記，內容卻與原意不符。",
+        M::KnownHeldForRestore => "等待原因：帳本由備份還原，而查詢無法得知還原前是否已經送出。",
+        M::KnownRestored { .. } => "{at} 登錄。帳本由備份還原，可能已經送出而沒有記錄在此。",
         M::KnownMarked { .. } => "第 {number} 次送出於 {at} 註記，從那一刻起就可能已經發生。",
         M::KnownSent { .. } => "第 {number} 次送出於 {at} 發出；{ended}：{how}。",
         M::KnownSenderGone { .. } => "第 {number} 次送出於 {at} 註記，但送出程式沒有回報。",
@@ -212,6 +217,9 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::NextAbsenceNotProved { .. } => "完整查詢而查無此筆：{walks}／{needed} 次。",
         M::NextResends => "將以同一把冪等鍵、相同內容再送一次：已證明查無此筆，且冪等鍵仍有保護。",
         M::NextKeyIsTheQuestion { .. } => "將以同一把冪等鍵再送一次：{provider} 不提供查詢，只能以此詢問。",
+        M::NextRestored { .. } => {
+            "證明還原前沒有送出過，才會送出。完整查詢而查無此筆：{walks}／{needed} 次。"
+        }
         M::NextResendWaitsForClock => "重送暫緩：系統時鐘落後帳本中的最新時間。",
         M::NextResendWaitsForAccount { .. } => "重送暫緩：{account} 已暫停。",
         M::NextResendWaitsForPayment => "重送暫緩：這筆付款的實收金額，已低於各操作保留的金額。",
@@ -233,6 +241,9 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::YouNothingUntil { .. } => "{at} 前不用處理。",
         M::YouApprove => "由審核人員決定：核准送出，或不核准。",
         M::YouTwin { .. } => "請先與 {operation} 比對：是否真的要做兩次？",
+        M::YouLookFirst { .. } => {
+            "核准之前，請先到 {provider} 網站，在該筆付款上尋找帶有下列識別標記的退款。"
+        }
         M::YouAccountPaused { .. } => "請由操作人員處理 {account} 的警示。這筆操作本身不用處理。",
         M::YouPaymentBlocked => "請檢視訂單：實收金額已低於保留金額。",
         M::YouClock => "請校正帳本所在主機的時鐘。",
@@ -285,6 +296,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::RuledOutNoKeys => "服務商沒有冪等鍵",
         M::RuledOutSuccessOnly => "服務商只為成功的結果保留冪等鍵，而遺失的回應未必是成功",
         M::RuledOutWindowClosed => "已過安全重送期限",
+        M::RuledOutRestored => "此筆在帳本由備份還原之前就已送出，備份未必記有每一次送出",
         M::RuledOutAttemptsUsed => "准許的送出次數已用完",
 
         // Why / next in the list, short.
@@ -300,6 +312,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::ShortAbsenceNotProved { .. } => "查無 {walks}／{needed} 次",
         M::ShortResends => "查無此筆；以同一把冪等鍵再送",
         M::ShortKeyIsTheQuestion => "無法查詢；以同一把冪等鍵詢問",
+        M::ShortRestored { .. } => "由備份還原；查無 {walks}／{needed} 次",
         M::ShortResendWaitsForClock => "重送暫緩：時鐘落後",
         M::ShortResendWaitsForAccount => "重送暫緩：帳號已暫停",
         M::ShortResendWaitsForPayment => "重送暫緩：實收低於保留金額",
@@ -440,6 +453,7 @@ pub(super) fn template(message: &Message) -> &'static str {
         M::EventDenied => "人員不核准",
         M::EventLapsed => "未在期限內送出",
         M::EventHeldBack => "發現不符的交易，送出前須再核准",
+        M::EventRestoreInDoubt => "由備份還原後，查詢無法得知是否已送出，送出前須再核准",
         M::EventMarked => "送出前註記",
         M::EventNothingHappened => "目前各次送出都已證明沒有造成結果",
         M::EventAnswerLost => "回應遺失，或無法判斷結果",

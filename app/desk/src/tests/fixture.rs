@@ -67,6 +67,7 @@ pub(super) struct Story {
     entries: Vec<Entered>,
     step: NextStep,
     pub(super) policy: Policy,
+    pub(super) restored_at: Option<Timestamp>,
     now: Timestamp,
 }
 
@@ -140,7 +141,14 @@ impl Story {
         };
         let operation = Operation::replay(id, intent, intent_hash, std::slice::from_ref(&first)).unwrap();
         let step = NextStep { reason: counterfoil_ledger::decide::Reason::ReadyToSend, due_at: None };
-        let story = Self { operation, entries: vec![first], step, policy: policy(), now: at(time) };
+        let story = Self {
+            operation,
+            entries: vec![first],
+            step,
+            policy: policy(),
+            restored_at: None,
+            now: at(time),
+        };
         let reason = wanted.reason.unwrap_or("the left earbud is silent").to_owned();
         let asked = story.asked(time, &reason);
         asked.see(time, Seen::Timer)
@@ -184,8 +192,13 @@ impl Story {
             Seen::Told(_) => Actor::Provider("stripe-main".to_owned()),
             Seen::LookedUp(_) | Seen::Timer => Actor::Reconciler("worker-1".to_owned()),
         };
-        let circumstances =
-            Circumstances { now, newest_in_ledger: now, account_paused: false, payment_blocked: false };
+        let circumstances = Circumstances {
+            now,
+            newest_in_ledger: now,
+            account_paused: false,
+            payment_blocked: false,
+            restored_at: self.restored_at,
+        };
         let decision = decide(&self.operation, seen, &actor, &self.policy, &circumstances).unwrap();
         self.operation = decision.after;
         self.entries.extend(decision.findings);
@@ -259,8 +272,15 @@ impl Story {
             effects: self.effects(),
             related: Vec::new(),
             owner_name: Some("Ann".to_owned()),
+            restored_at: self.restored_at,
             set_aside: None,
         }
+    }
+
+    /// The ledger is put back from a backup that was taken just now.
+    pub(super) fn restored(mut self, time: &str) -> Self {
+        self.restored_at = Some(at(time));
+        self.see(time, Seen::Timer)
     }
 
     fn effects(&self) -> Vec<PaymentEffect> {

@@ -140,6 +140,44 @@ fn an_effect_that_does_not_match_holds_the_first_send_back() {
 }
 
 #[test]
+fn after_a_restore_nothing_is_called_certain_and_the_look_ups_are_told() {
+    let story = Story::recorded("01:00:00", wanted("76", "li_1", 500)).restored("01:30:00");
+    let headings = of(&story);
+    let known = "Recorded 09:00:00. The ledger was restored from a backup, so it may have been sent without standing here.";
+    assert_eq!(said(&headings.known), [known]);
+    assert_eq!(said(&headings.not_known), ["Whether Stripe moved 5.00 TWD."]);
+    assert_eq!(
+        said(&headings.next),
+        [
+            "Nothing is sent before it is proved that it was not sent before the restore. \
+             Complete look-ups that did not find it: 0 of 2.",
+            "Look-up 1 now (every refund on the payment).",
+        ]
+    );
+    assert_eq!(said(&headings.you), ["Nothing now.", "The customer may be told: it is being confirmed."]);
+
+    let mut no_look_up = Story::recorded("01:00:00", wanted("76", "li_1", 500));
+    no_look_up.policy.offers_look_up = false;
+    let headings = of(&no_look_up.restored("01:30:00"));
+    assert_eq!(headings.known[1], Message::KnownHeldForRestore);
+    assert_eq!(
+        said(&headings.you)[0],
+        "Before anybody approves: search the payment on Stripe's own site for a refund with the marker below."
+    );
+    assert_eq!(headings.you.last(), Some(&Message::ClaimInProgress));
+}
+
+#[test]
+fn what_was_sent_before_a_restore_is_not_sent_again_and_it_says_why() {
+    let headings = of(&unknown().restored("02:03:50"));
+    assert_eq!(
+        said(&headings.not_allowed)[0],
+        "Sending it again by the machine: it was sent before the ledger was restored from a backup, \
+         which may not know every send."
+    );
+}
+
+#[test]
 fn two_words_of_the_provider_against_each_other_are_both_said() {
     let back = bounced();
     let live = back.effect("re_3PqC9", EffectStatus::Live);
@@ -313,6 +351,8 @@ fn every_reason_is_said_in_both_languages() {
         Reason::AbsenceNotProvedYet { walks: 1, needed: 2 },
         Reason::AbsentAndProtected,
         Reason::KeyIsTheQuestion,
+        Reason::RestoreInDoubt { walks: 1, needed: 2, unavailable: None },
+        Reason::RestoreInDoubt { walks: 0, needed: 2, unavailable: Some(Unavailable::NoAnswer) },
         Reason::WaitsForEvidence,
         Reason::ResendWaitsForClock,
         Reason::ResendWaitsForAccount,

@@ -1,11 +1,12 @@
 //! From what was seen to what is written: evidence first, then the move that it proves.
 
+use jiff::Timestamp;
+
 use crate::attempt::{Attempt, AttemptEnd, Class};
 use crate::entry::{Entry, Incident};
-use crate::evidence::{EffectSeen, EffectStatus, LookUp, Relation, Walk, relate};
+use crate::evidence::{Absence, EffectSeen, EffectStatus, LookUp, Relation, Walk, relate};
 use crate::operation::Operation;
 use crate::state::{Event, State};
-use crate::window::later;
 
 use super::{DecideError, Draft, Policy};
 
@@ -22,13 +23,18 @@ pub enum Seen {
     Told(EffectSeen),
 }
 
-pub(super) fn take_in(draft: &mut Draft, seen: Seen, policy: &Policy) -> Result<(), DecideError> {
+pub(super) fn take_in(
+    draft: &mut Draft,
+    seen: Seen,
+    policy: &Policy,
+    restored_at: Option<Timestamp>,
+) -> Result<(), DecideError> {
     match seen {
         Seen::Timer => sender_gone(draft),
         Seen::AttemptEnded { number, end } => attempt_ended(draft, number, end, policy),
         Seen::LookedUp(look_up) => {
             sender_gone(draft)?;
-            looked_up(draft, look_up, policy)
+            looked_up(draft, look_up, policy, restored_at)
         }
         Seen::Told(effect) => {
             draft.write(Entry::Told { effect })?;
@@ -88,21 +94,27 @@ fn proved_by_ends(operation: &Operation, replayed_refusal: bool, policy: &Policy
     if facts.attempts.iter().any(refused) { Event::Refused } else { Event::NothingHappened }
 }
 
-fn looked_up(draft: &mut Draft, look_up: LookUp, policy: &Policy) -> Result<(), DecideError> {
+fn looked_up(
+    draft: &mut Draft,
+    look_up: LookUp,
+    policy: &Policy,
+    restored_at: Option<Timestamp>,
+) -> Result<(), DecideError> {
     let facts = &draft.operation.facts;
-    // Rule 6: later than the latest attempt's mark, the send time-out and the provider's lag; and nothing was ever found.
     let found = !facts.conclusion.hits.is_empty()
         || look_up.effects.iter().any(|seen| {
             matches!(relate(&draft.operation.intent, seen), Relation::Ours | Relation::Mismatch(_))
         });
+    // Walks for an older restore, or for none, begin anew.
+    let absence = if facts.absence.restored_at < restored_at { Absence::default() } else { facts.absence };
     let counted = look_up.walk == Walk::Complete
         && !found
-        && facts.attempts.last().is_some_and(|latest| {
-            let horizon = later(latest.deadline(), policy.absence_lag);
-            facts.absence.counts(look_up.started_at, horizon, policy.absence_gap)
-        });
-    let proves_absence = counted && facts.absence.walks + 1 >= policy.absence_count.max(1);
-    draft.write(Entry::LookedUp { look_up, counted, proves_absence })?;
+        && draft
+            .operation
+            .absence_counts_from(policy.send_timeout, policy.absence_lag, restored_at)
+            .is_some_and(|horizon| absence.counts(look_up.started_at, horizon, policy.absence_gap));
+    let proves_absence = counted && absence.walks + 1 >= policy.absence_count.max(1);
+    draft.write(Entry::LookedUp { look_up, counted, proves_absence, restored_at })?;
     weigh_hits(draft, policy)
 }
 

@@ -10,7 +10,7 @@ use crate::operation::Operation;
 use crate::state::{Event, State};
 use crate::window::{KeyProtects, later};
 
-use super::{Action, Circumstances, DecideError, Draft, Escalation, Policy, Reason, RuledOut};
+use super::{Action, Circumstances, DecideError, Draft, Escalation, Policy, Reason, RuledOut, restore};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -29,8 +29,8 @@ pub(super) fn next(
     circumstances: &Circumstances,
 ) -> Result<(Action, Reason), DecideError> {
     match draft.operation.facts.state {
-        State::AwaitingApproval => Ok((Action::Rest, Reason::WaitsForApproval)),
-        State::Authorized => authorized(draft, circumstances),
+        State::AwaitingApproval => awaiting(draft, just_looked, policy, circumstances),
+        State::Authorized => authorized(draft, just_looked, policy, circumstances),
         State::Submitted => Ok(sender_at_work(&draft.operation)),
         State::Unknown => unknown(draft, just_looked, policy, circumstances),
         State::Escalated => Ok(escalated(&draft.operation, just_looked, policy, circumstances)),
@@ -41,23 +41,56 @@ pub(super) fn next(
         }
         State::Confirmed => Ok(watched(&draft.operation, just_looked, policy, circumstances.now)),
         State::Failed => Ok(failed(&draft.operation, just_looked, policy, circumstances.now)),
-        State::Cancelled => Ok((Action::Rest, Reason::StoppedBeforeSending)),
+        State::Cancelled => stopped(draft, just_looked, policy, circumstances),
     }
 }
 
-fn authorized(draft: &mut Draft, circumstances: &Circumstances) -> Result<(Action, Reason), DecideError> {
+fn stopped(
+    draft: &mut Draft,
+    just_looked: bool,
+    policy: &Policy,
+    circumstances: &Circumstances,
+) -> Result<(Action, Reason), DecideError> {
+    Ok(restore::before_the_first_send(draft, just_looked, policy, circumstances)?
+        .unwrap_or((Action::Rest, Reason::StoppedBeforeSending)))
+}
+
+fn awaiting(
+    draft: &mut Draft,
+    just_looked: bool,
+    policy: &Policy,
+    circumstances: &Circumstances,
+) -> Result<(Action, Reason), DecideError> {
+    Ok(restore::before_the_first_send(draft, just_looked, policy, circumstances)?
+        .unwrap_or((Action::Rest, Reason::WaitsForApproval)))
+}
+
+fn authorized(
+    draft: &mut Draft,
+    just_looked: bool,
+    policy: &Policy,
+    circumstances: &Circumstances,
+) -> Result<(Action, Reason), DecideError> {
     let facts = &draft.operation.facts;
     let now = circumstances.now;
     // Asked during a send that turned out to have done nothing: it holds now (rule 14).
     if facts.cancel_asked {
         draft.raise(Event::Cancelled)?;
-        return Ok((Action::Rest, Reason::StoppedBeforeSending));
+        return stopped(draft, just_looked, policy, circumstances);
     }
     let lapses_at = lapses_at(&draft.operation);
     if now >= lapses_at {
         draft.raise(Event::Lapsed)?;
+        return awaiting(draft, just_looked, policy, circumstances);
+    }
+    if let Some((action, reason)) = restore::before_the_first_send(draft, just_looked, policy, circumstances)?
+    {
+        return Ok((sooner(action, lapses_at), reason));
+    }
+    if draft.operation.facts.state == State::AwaitingApproval {
         return Ok((Action::Rest, Reason::WaitsForApproval));
     }
+    let facts = &draft.operation.facts;
     if circumstances.payment_blocked {
         return Ok((Action::WaitUntil { at: later(now, HOUR).min(lapses_at) }, Reason::PaymentBlocked));
     }
@@ -69,6 +102,14 @@ fn authorized(draft: &mut Draft, circumstances: &Circumstances) -> Result<(Actio
             Reason::AccountPaused,
         )),
         _ => Ok((Action::Send, Reason::ReadyToSend)),
+    }
+}
+
+/// The same, but no later than `at`.
+fn sooner(action: Action, at: Timestamp) -> Action {
+    match action {
+        Action::WaitUntil { at: then } => Action::WaitUntil { at: then.min(at) },
+        other => other,
     }
 }
 
@@ -231,18 +272,29 @@ fn watched(operation: &Operation, just_looked: bool, policy: &Policy, now: Times
 
 /// Settled, unless the provider contradicted itself on whether its effect failed: then the effect itself is asked once more.
 fn failed(operation: &Operation, just_looked: bool, policy: &Policy, now: Timestamp) -> (Action, Reason) {
-    let facts = &operation.facts;
-    match facts.contradicted_since {
-        Some(since) if policy.offers_look_up => {
-            let tried = facts.last_look_up.is_some_and(|last| last.started_at >= since);
-            let due = if tried { look_up_due(operation, policy) } else { since };
-            look_up_at(due, just_looked, now, Reason::LooksUpNext)
-        }
-        _ => (Action::Rest, Reason::Settled),
-    }
+    contradicted(operation, just_looked, policy, now).unwrap_or((Action::Rest, Reason::Settled))
 }
 
-fn look_up_at(due: Timestamp, just_looked: bool, now: Timestamp, reason: Reason) -> (Action, Reason) {
+/// Asks the effect itself, if the provider contradicted itself on whether it failed.
+pub(super) fn contradicted(
+    operation: &Operation,
+    just_looked: bool,
+    policy: &Policy,
+    now: Timestamp,
+) -> Option<(Action, Reason)> {
+    let facts = &operation.facts;
+    let since = facts.contradicted_since.filter(|_| policy.offers_look_up)?;
+    let tried = facts.last_look_up.is_some_and(|last| last.started_at >= since);
+    let due = if tried { look_up_due(operation, policy) } else { since };
+    Some(look_up_at(due, just_looked, now, Reason::LooksUpNext))
+}
+
+pub(super) fn look_up_at(
+    due: Timestamp,
+    just_looked: bool,
+    now: Timestamp,
+    reason: Reason,
+) -> (Action, Reason) {
     if due <= now && !just_looked {
         (Action::LookUp, reason)
     } else {
@@ -279,9 +331,13 @@ pub fn look_up_due(operation: &Operation, policy: &Policy) -> Timestamp {
     {
         return later(from, policy.absence_gap);
     }
-    let index = usize::try_from(facts.look_ups).unwrap_or(usize::MAX);
-    let gap = policy.look_up_after.get(index).copied().unwrap_or(repeat_gap(policy));
-    later(from, gap)
+    later(from, gap_after(facts.look_ups, policy))
+}
+
+/// The gap that follows so many look-ups.
+pub(super) fn gap_after(look_ups: u32, policy: &Policy) -> Duration {
+    let index = usize::try_from(look_ups).unwrap_or(usize::MAX);
+    policy.look_up_after.get(index).copied().unwrap_or(repeat_gap(policy))
 }
 
 fn first_gap(policy: &Policy) -> Duration {
@@ -333,6 +389,13 @@ fn resend_gate(operation: &Operation, policy: &Policy, circumstances: &Circumsta
         // A lost answer may have been one that wasn't kept.
         KeyProtects::Success if executed > 0 => return Gate::Closed(RuledOut::KeyProtectsSuccessOnly),
         KeyProtects::Success | KeyProtects::All => {}
+    }
+    // Known to the backup is not all that was done with the key.
+    if circumstances
+        .restored_at
+        .is_some_and(|restored_at| facts.window.is_some_and(|window| window.opened_at <= restored_at))
+    {
+        return Gate::Closed(RuledOut::Restored);
     }
     // A clock that went back would hold a closed window open: nothing about windows is decided by it.
     if circumstances.clock_is_behind() {

@@ -43,6 +43,9 @@ pub struct Circumstances {
     pub account_paused: bool,
     /// The payment's captured amount was lowered below what is held.
     pub payment_blocked: bool,
+    /// When the ledger was restored from a backup, until a person ends the doubt (rule 17): what was sent between the backup and
+    /// then isn't written here.
+    pub restored_at: Option<Timestamp>,
 }
 
 /// How far the clock may be behind the newest time in the ledger.

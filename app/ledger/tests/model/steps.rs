@@ -112,6 +112,8 @@ pub(crate) enum Step {
     LookUpsTurn(Listing),
     AccountIsPaused(bool),
     PaymentIsBlocked(bool),
+    BackupIsTaken,
+    BackupIsRestored,
 }
 
 impl fmt::Debug for Step {
@@ -149,6 +151,8 @@ impl fmt::Debug for Step {
             Self::AccountIsPaused(false) => f.write_str("the account goes on"),
             Self::PaymentIsBlocked(true) => f.write_str("the payment is blocked"),
             Self::PaymentIsBlocked(false) => f.write_str("the payment is free again"),
+            Self::BackupIsTaken => f.write_str("a backup is taken"),
+            Self::BackupIsRestored => f.write_str("the last backup is restored"),
         }
     }
 }
@@ -247,5 +251,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         2 => listing().prop_map(Step::LookUpsTurn),
         1 => any::<bool>().prop_map(Step::AccountIsPaused),
         1 => any::<bool>().prop_map(Step::PaymentIsBlocked),
+        2 => Just(Step::BackupIsTaken),
+        2 => Just(Step::BackupIsRestored),
     ]
 }

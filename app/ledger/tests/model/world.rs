@@ -15,6 +15,7 @@ use crate::rules;
 use crate::steps::{Fate, Fortune, Setup, Step};
 use crate::support::{self, AMOUNT, Story, days, hours, mins, ms, recorded_at, secs};
 
+mod restores;
 mod sends;
 
 /// What a person may have to answer for, or nobody can: each makes room for one effect more than one.
@@ -63,6 +64,9 @@ pub(crate) struct World {
     pub(crate) latest_clock: Timestamp,
     /// The operation as its entries told it up to the last step.
     told: Operation,
+    backup: Option<restores::Backup>,
+    /// True time of the last restore; `None`: there was none.
+    pub(crate) restored: Option<i64>,
 }
 
 fn policy_of(setup: Setup) -> Policy {
@@ -100,6 +104,8 @@ impl World {
             late_reports: Vec::new(),
             late_look_ups: Vec::new(),
             latest_clock: recorded_at(),
+            backup: None,
+            restored: None,
         };
         let decision = world.story.timer();
         world.schedules(&decision);
@@ -135,6 +141,7 @@ impl World {
             }
             Step::ProviderMoves { nth, to } => self.provider_moves(nth, to),
             Step::ClockIsSet { seconds } => {
+                self.excuse_a_clock_set_forward_after_a_restore(seconds);
                 self.skew += i64::from(seconds) * 1000;
                 self.passes(0);
             }
@@ -144,6 +151,8 @@ impl World {
             Step::LookUpsTurn(listing) => self.provider.listing = listing,
             Step::AccountIsPaused(paused) => self.story.circumstances.account_paused = paused,
             Step::PaymentIsBlocked(blocked) => self.story.circumstances.payment_blocked = blocked,
+            Step::BackupIsTaken => self.backup_is_taken(),
+            Step::BackupIsRestored => self.backup_is_restored(),
         }
         self.is_checked();
     }

@@ -48,8 +48,13 @@ impl Story {
         };
         let operation =
             Operation::replay(operation_id(), intent, intent_hash, std::slice::from_ref(&first)).unwrap();
-        let circumstances =
-            Circumstances { now, newest_in_ledger: now, account_paused: false, payment_blocked: false };
+        let circumstances = Circumstances {
+            now,
+            newest_in_ledger: now,
+            account_paused: false,
+            payment_blocked: false,
+            restored_at: None,
+        };
         Self { operation, entries: vec![first], policy, circumstances, tells_anew: true }
     }
 
@@ -89,6 +94,12 @@ impl Story {
     /// The clock is set back.
     pub fn clock_goes_back(&mut self, gap: Duration) -> &mut Self {
         self.circumstances.now = earlier(self.now(), gap);
+        self
+    }
+
+    /// The ledger is put back from a backup that was taken just now.
+    pub fn is_restored(&mut self) -> &mut Self {
+        self.circumstances.restored_at = Some(self.now().max(self.circumstances.newest_in_ledger));
         self
     }
 

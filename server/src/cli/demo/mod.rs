@@ -74,7 +74,7 @@ impl Demo {
             simulator_stops.clone(),
         ));
         let config = configuration(&dir, self.port, &simulator_url).await?;
-        let server = Server::start(config, Clock::true_time(), true, true).await?;
+        let server = Server::start(config, Clock::true_time(), true, false, true).await?;
         let base_url = format!("http://{}", server.address);
         print(format_args!("counterfoil listening on {base_url}"));
         let played = async {

@@ -1,10 +1,11 @@
 //! Operations and orders as JSON.
 
+use counterfoil_ledger::decide::Reason;
 use counterfoil_ledger::identity::OperationId;
 use counterfoil_ledger::intent::EffectKind;
 use counterfoil_ledger::money::{Currency, ExponentTable, Money};
 use counterfoil_ledger::state::State;
-use counterfoil_ledger::words::{Claim, message};
+use counterfoil_ledger::words::{Claim, claim, message};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -103,12 +104,16 @@ pub(crate) struct OperationView {
     links: Vec<Link>,
 }
 
+/// After a restore it isn't proved yet that it wasn't sent before.
+fn is_in_doubt(loaded: &Loaded) -> bool {
+    matches!(loaded.step.reason, Reason::RestoreInDoubt { .. })
+}
+
 /// The time at which the ledger looks by itself, while it does.
 pub(super) fn next_check_at(loaded: &Loaded) -> Option<Timestamp> {
     let state = loaded.operation.facts.state;
-    matches!(state, State::Submitted | State::Unknown | State::Pending | State::Escalated)
-        .then_some(loaded.step.due_at)
-        .flatten()
+    let looks = matches!(state, State::Submitted | State::Unknown | State::Pending | State::Escalated);
+    (looks || is_in_doubt(loaded)).then_some(loaded.step.due_at).flatten()
 }
 
 impl OperationView {
@@ -119,6 +124,7 @@ impl OperationView {
         let subject = &facts.subject;
         let speaker = works.speaker(&operation.intent.account)?;
         let next_check_at = next_check_at(loaded);
+        let in_doubt = is_in_doubt(loaded);
         let EffectKind::Refund = operation.intent.effect;
         Some(Self {
             id: operation.id.to_string(),
@@ -131,8 +137,8 @@ impl OperationView {
             revision: subject.revision.number(),
             state: facts.state,
             bounced: facts.bounced,
-            message: message(operation, speaker, next_check_at),
-            claim: Claim::of(facts.state),
+            message: message(operation, speaker, next_check_at, in_doubt),
+            claim: claim(operation, in_doubt),
             resend: "never",
             replayed,
             amount: MoneyView::of(operation.intent.money, speaker.exponents),

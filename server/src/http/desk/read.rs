@@ -263,6 +263,7 @@ impl Desk for Reader<'_> {
             policy,
             provider,
             owner_name: self.owner_name(&loaded).await?,
+            restored_at: store.restored_at().await.map_err(store_error)?,
             set_aside: loaded.set_aside.clone(),
             operation: loaded.operation,
         }))

@@ -51,7 +51,7 @@ pub(super) async fn wake_account(
 ) -> Result<u64, StoreError> {
     let updated = query(
         "UPDATE operations SET look_up_asked_at = $1, due_at = $1
-         WHERE account = $2 AND due_at > $1 AND set_aside IS NULL AND state IN ('unknown', 'pending', 'escalated')",
+         WHERE account = $2 AND due_at > $1 AND set_aside IS NULL AND state IN ('unknown', 'pending', 'escalated', 'authorized')",
     )
     .bind(to_us(now))
     .bind(account.as_str())

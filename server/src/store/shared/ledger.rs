@@ -134,8 +134,8 @@ pub(super) async fn chain_act(
         .await
         .map_err(StoreError::at("append to the chain"))?;
     query(
-        "INSERT INTO chain_head (one, seq, hash) VALUES (1, $1, $2)
-         ON CONFLICT (one) DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
+        "INSERT INTO chain_head (one, seq, head) VALUES (1, $1, $2)
+         ON CONFLICT (one) DO UPDATE SET seq = excluded.seq, head = excluded.head",
     )
     .bind(raw.seq)
     .bind(&raw.hash)
@@ -147,11 +147,11 @@ pub(super) async fn chain_act(
 
 pub(super) async fn chain_head(conn: &mut Connection) -> Result<Option<(i64, String)>, StoreError> {
     let step = "read the head of the chain";
-    let row = query("SELECT seq, hash FROM chain_head WHERE one = 1")
+    let row = query("SELECT seq, head FROM chain_head WHERE one = 1")
         .fetch_optional(conn)
         .await
         .map_err(StoreError::at(step))?;
-    row.map(|row| Ok((row.try_get("seq")?, row.try_get("hash")?))).transpose().map_err(StoreError::at(step))
+    row.map(|row| Ok((row.try_get("seq")?, row.try_get("head")?))).transpose().map_err(StoreError::at(step))
 }
 
 pub(super) async fn chain(conn: &mut Connection) -> Result<Vec<RawAct>, StoreError> {

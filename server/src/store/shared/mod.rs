@@ -11,6 +11,7 @@ mod people;
 mod proof;
 mod read;
 mod record;
+mod restore;
 mod store;
 
 use super::engine;
@@ -29,6 +30,7 @@ use people::{add_person, add_token, person, person_name, token};
 use proof::{misfits, raw};
 use read::{entries, load};
 use record::record;
+use restore::{begin_restore, end_restore, restored_at};
 
 type Row = engine::Row;
 type Connection = engine::Connection;

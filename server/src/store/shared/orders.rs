@@ -5,6 +5,7 @@ use counterfoil_ledger::evidence::EffectStatus;
 use counterfoil_ledger::identity::{AccountName, OperationId};
 use counterfoil_ledger::intent::canonical;
 use counterfoil_ledger::money::{Currency, MoneyError};
+use counterfoil_ledger::operation::Operation;
 use counterfoil_ledger::state::UnknownState;
 use jiff::Timestamp;
 use sqlx::Row as _;
@@ -58,19 +59,16 @@ pub(super) async fn captured(
     .transpose()
 }
 
-/// Minor units of standing effects on a payment that no operation claims.
-pub(super) async fn foreign(conn: &mut Connection, account: &str, payment: &str) -> Result<i64, StoreError> {
-    let step = "sum foreign effects";
-    let row = query(
-        "SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) AS foreign_minor FROM effects
-         WHERE account = $1 AND target = $2 AND operation_id IS NULL AND status <> 'failed'",
-    )
-    .bind(account)
-    .bind(payment)
-    .fetch_one(conn)
-    .await
-    .map_err(StoreError::at(step))?;
-    row.try_get("foreign_minor").map_err(StoreError::at(step))
+/// Effects that were seen before their operation was recorded belong to it now.
+pub(super) async fn claim_effects(conn: &mut Connection, operation: &Operation) -> Result<(), StoreError> {
+    query("UPDATE effects SET operation_id = $1 WHERE account = $2 AND marker = $3 AND operation_id IS NULL")
+        .bind(operation.id.as_str())
+        .bind(operation.intent.account.as_str())
+        .bind(operation.intent.marker.as_str())
+        .execute(conn)
+        .await
+        .map_err(StoreError::at("claim effects"))?;
+    Ok(())
 }
 
 async fn holders(conn: &mut Connection, account: &str, payment: &str) -> Result<Vec<Holder>, StoreError> {
@@ -186,7 +184,7 @@ pub(super) async fn payment(
     }))
 }
 
-async fn effects(
+pub(super) async fn effects(
     conn: &mut Connection,
     account: &str,
     payment: &str,

@@ -31,16 +31,25 @@ pub(super) async fn record(
     let (account, payment) =
         order.as_ref().map_or(("", ""), |order| (order.account.as_str(), order.payment.as_str()));
     let captured_minor = orders::captured(conn, account, payment).await?.map_or(0, |(captured, _)| captured);
-    let foreign_minor = orders::foreign(conn, account, payment).await?;
+    let mut unclaimed = orders::effects(conn, account, payment).await?;
+    unclaimed.retain(|effect| effect.operation.is_none());
+    let restored_at = super::restored_at(conn).await?;
     let neighbours = neighbours(conn, account, payment, &place.base_id).await?;
     if let Some(order) = &mut order {
         // It was read before the payment was locked.
         order.captured_minor = captured_minor;
     }
-    let surroundings = Surroundings { captured_minor, foreign_minor, neighbours, order };
+    let surroundings = Surroundings { captured_minor, unclaimed, restored_at, neighbours, order };
     match judge(&surroundings) {
         Err(refusal) => Ok(Recorded::Refused(refusal)),
-        Ok(new) => Ok(Recorded::New(Box::new(insert(conn, place, new).await?))),
+        Ok(new) => {
+            let marker = Some(new.intent.marker.to_string());
+            let recorded = insert(conn, place, new).await?;
+            if surroundings.unclaimed.iter().any(|effect| effect.marker == marker) {
+                orders::claim_effects(conn, &recorded.operation).await?;
+            }
+            Ok(Recorded::New(Box::new(recorded)))
+        }
     }
 }
 

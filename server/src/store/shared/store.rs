@@ -9,6 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use counterfoil_ledger::alarm::AlarmKind;
 use counterfoil_ledger::chain::Sealed;
+use counterfoil_ledger::decide::Reason;
 use counterfoil_ledger::identity::{AccountName, KindName, Namespace, OperationId};
 use jiff::Timestamp;
 
@@ -76,6 +77,28 @@ impl Store for Database {
 
     async fn chain_act(&self, act: LedgerAct, at: Timestamp) -> Result<(), StoreError> {
         write!(self, [act], conn => super::chain_act(conn, &act, at))
+    }
+
+    async fn restored_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        read!(self, conn => super::restored_at(conn))
+    }
+
+    async fn begin_restore(
+        &self,
+        doubts: Vec<(AccountName, Reason)>,
+        now: Timestamp,
+    ) -> Result<Timestamp, StoreError> {
+        write!(self, [doubts], conn => super::begin_restore(conn, &doubts, now))
+    }
+
+    async fn end_restore(
+        &self,
+        person: &str,
+        note: &str,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let (person, note) = (person.to_owned(), note.to_owned());
+        write!(self, [person, note], conn => super::end_restore(conn, &person, &note, now))
     }
 
     async fn record(&self, place: Place, judge: Judge) -> Result<Recorded, StoreError> {

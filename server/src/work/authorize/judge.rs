@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counterfoil_ledger::balance::{Holder, held_minor, reserve};
-use counterfoil_ledger::decide::Reason;
+use counterfoil_ledger::decide::{Circumstances, Policy, Reason, Seen, decide};
 use counterfoil_ledger::entry::{Actor, Entered, Entry, Hold, Subject};
+use counterfoil_ledger::evidence::EffectSeen;
 use counterfoil_ledger::identity::{IdentityValue, Key, Marker, Revision, look_alike};
-use counterfoil_ledger::intent::Intent;
+use counterfoil_ledger::intent::{Intent, IntentHash};
 use counterfoil_ledger::kind::{AmountFrom, LINE_ITEM, ORDER};
 use counterfoil_ledger::money::{Money, Use};
+use counterfoil_ledger::operation::Operation;
 use counterfoil_ledger::state::State;
 use counterfoil_ledger::window::{earlier, later};
 use jiff::Timestamp;
@@ -18,9 +20,10 @@ use jiff::Timestamp;
 use super::{Ask, Wanted};
 use crate::provider::Terms;
 use crate::store::{
-    Judge, Neighbour, NewOperation, OrderLine, OrderSnapshot, Place, Refusal, Step, Surroundings,
+    Judge, KnownEffect, Neighbour, NewOperation, OrderLine, OrderSnapshot, Place, Refusal, Step, Surroundings,
 };
-use crate::work::{WorkError, Works};
+use crate::work::restore::in_doubt;
+use crate::work::{WorkError, Works, step_of};
 
 const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -33,6 +36,7 @@ impl Works {
             .get(&ask.kind.account)
             .ok_or_else(|| WorkError::NoAccount(ask.kind.account.clone()))?;
         let provider = Arc::clone(&account.provider);
+        let policy = account.policy.clone();
         let namespace = self.namespace.clone();
         let lease_until = later(place.now, self.lease);
         Ok(Arc::new(move |around: &Surroundings| {
@@ -44,8 +48,9 @@ impl Works {
                 .exponents
                 .check(money, Use::Refund)
                 .map_err(|error| field("params.amount", error.to_string()))?;
+            let marker = Marker::compute(&namespace, &place.id);
             let holders: Vec<Holder> = on_payment(around, order).map(Neighbour::holder).collect();
-            reserve(around.captured_minor, around.foreign_minor, holders, money.minor()).map_err(
+            reserve(around.captured_minor, around.foreign_minor(&marker), holders, money.minor()).map_err(
                 |exceeds| Refusal::Exceeds {
                     of: "payment",
                     exceeds: Box::new(exceeds),
@@ -53,7 +58,6 @@ impl Works {
                 },
             )?;
             let holds = holds(&ask, &place, money, order, around);
-            let marker = Marker::compute(&namespace, &place.id);
             let key = Key::compute(declaration.key_rule, &namespace, &place.id);
             let terms =
                 Terms { effect: ask.kind.effect, target: &order.payment, money, marker: &marker, key: &key };
@@ -70,20 +74,86 @@ impl Works {
             let (intent_text, intent_hash) =
                 intent.seal().map_err(|error| Refusal::Fault(error.to_string()))?;
             let state = if holds.is_empty() { State::Authorized } else { State::AwaitingApproval };
-            let authorized = state == State::Authorized;
+            let mut entries = first_entries(&ask, order, state, holds, place.now);
+            let known = known_before(&intent, around);
+            let (state, mut step) = if known.is_empty() {
+                (state, first_step(state, place.now))
+            } else {
+                take_in(&place, &intent, &intent_hash, known, &policy, &mut entries)?
+            };
+            // A restored ledger may have sent it before: then the daemon looks first.
+            let doubt = around.restored_at.is_some() && state.is_before_the_mark();
+            if doubt {
+                step = Step { due_at: Some(place.now), reason: in_doubt(&policy) };
+            }
+            let sends = state == State::Authorized && !doubt;
             Ok(NewOperation {
                 intent,
                 intent_text,
                 intent_hash,
-                entries: first_entries(&ask, order, state, holds, place.now),
-                step: Step {
-                    due_at: authorized.then_some(place.now),
-                    reason: if authorized { Reason::ReadyToSend } else { Reason::WaitsForApproval },
-                },
-                lease: authorized.then(|| (lease.clone(), lease_until)),
+                entries,
+                step,
+                lease: sends.then(|| (lease.clone(), lease_until)),
             })
         }))
     }
+}
+
+fn first_step(state: State, now: Timestamp) -> Step {
+    if state == State::Authorized {
+        Step { due_at: Some(now), reason: Reason::ReadyToSend }
+    } else {
+        Step { due_at: None, reason: Reason::WaitsForApproval }
+    }
+}
+
+/// Effects with this operation's marker that were seen on the payment while nobody claimed them (rule 17, always).
+fn known_before(intent: &Intent, around: &Surroundings) -> Vec<EffectSeen> {
+    let ours = |effect: &&KnownEffect| effect.marker.as_deref() == Some(intent.marker.as_str());
+    let seen = |effect: &KnownEffect| EffectSeen {
+        external_id: effect.external_id.clone(),
+        marker: effect.marker.clone(),
+        targets: vec![intent.target.clone()],
+        amount_minor: effect.amount_minor,
+        currency: effect.currency.clone(),
+        status: effect.status,
+        provider_status: effect.provider_status.clone(),
+        failure_reason: None,
+        created_at: effect.created_at,
+    };
+    around.unclaimed.iter().filter(ours).map(seen).collect()
+}
+
+/// What is known already is evidence before anything is sent.
+fn take_in(
+    place: &Place,
+    intent: &Intent,
+    intent_hash: &IntentHash,
+    known: Vec<EffectSeen>,
+    policy: &Policy,
+    entries: &mut Vec<Entered>,
+) -> Result<(State, Step), Refusal> {
+    let fault = |error: String| Refusal::Fault(error);
+    let mut operation = Operation::replay(place.id.clone(), intent.clone(), intent_hash.clone(), entries)
+        .map_err(|error| fault(error.to_string()))?;
+    let mut step = first_step(operation.facts.state, place.now);
+    let now = place.now;
+    let circumstances = Circumstances {
+        now,
+        newest_in_ledger: now,
+        account_paused: false,
+        payment_blocked: false,
+        restored_at: None,
+    };
+    let provider = Actor::Provider(intent.account.to_string());
+    for effect in known {
+        let decision = decide(&operation, Seen::Told(effect), &provider, policy, &circumstances)
+            .map_err(|error| fault(error.to_string()))?;
+        step = step_of(&decision, now);
+        operation = decision.after;
+        entries.extend(decision.findings);
+    }
+    Ok((operation.facts.state, step))
 }
 
 pub(super) fn field(name: &str, detail: impl Into<String>) -> Refusal {

@@ -55,6 +55,7 @@ fn alarm_says(alarm: &Alarm) -> Message {
         AlarmKind::AccountDown => Message::AlarmAccountDown { account, since },
         AlarmKind::CapturedBelowHeld => Message::AlarmCapturedBelowHeld { payment: account, since },
         AlarmKind::ClockBehind => Message::AlarmClockBehind { since },
+        AlarmKind::Restored => Message::AlarmRestored { since },
         AlarmKind::RowSetAside => Message::AlarmRowsSetAside { since },
     }
 }

@@ -18,7 +18,11 @@ impl World {
         }
         let protected = self.provider.protects(self.now);
         if self.story.state() == State::Authorized {
-            rules::nothing_has_happened(self);
+            if self.is_sent_in_doubt() {
+                self.excuses.permitted += u32::from(!protected);
+            } else {
+                rules::nothing_has_happened(self);
+            }
         } else if permitted && !protected {
             self.excuses.permitted += 1;
         } else if !permitted {
