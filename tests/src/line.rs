@@ -19,6 +19,8 @@ enum Passes {
     Nothing,
     /// Connections stand, and not a byte goes either way.
     Silence,
+    /// Everything, until this word is said: it doesn't get through, and then nothing does.
+    AllBefore(&'static str),
     /// Everything, until a transaction that said this word is committed: the commit gets through, its answer doesn't.
     AllButTheCommitOf {
         word: &'static str,
@@ -74,6 +76,11 @@ impl Line {
     /// Breaks every connection, and every new one.
     pub fn cut(&self) {
         self.shared.passes.send_replace(Passes::Nothing);
+    }
+
+    /// Breaks every connection as soon as somebody says `word`, which isn't heard any more.
+    pub fn cut_at(&self, word: &'static str) {
+        self.shared.passes.send_replace(Passes::AllBefore(word));
     }
 
     /// From now on nothing is heard, and nothing is said to be broken.
@@ -138,7 +145,7 @@ async fn pass(shared: &Shared, mut client: TcpStream) -> std::io::Result<()> {
         match *passes.borrow_and_update() {
             Passes::Nothing => return Ok(()),
             Passes::Silence => {}
-            Passes::Everything | Passes::AllButTheCommitOf { .. } => break,
+            Passes::Everything | Passes::AllBefore(_) | Passes::AllButTheCommitOf { .. } => break,
         }
         if !std::mem::replace(&mut counted, true) {
             shared.waiting.fetch_add(1, Ordering::Relaxed);
@@ -170,6 +177,10 @@ async fn pass(shared: &Shared, mut client: TcpStream) -> std::io::Result<()> {
             changed = passes.changed() => if changed.is_err() { return Ok(()) },
             read = client.read(&mut up) => {
                 let n = read?;
+                if let Passes::AllBefore(word) = now && holds(&up[..n], word) {
+                    shared.passes.send_replace(Passes::Nothing);
+                    return Ok(());
+                }
                 server.write_all(&up[..n]).await?;
                 if n == 0 {
                     return Ok(());

@@ -85,6 +85,28 @@ async fn a_database_that_falls_silent_is_said_in_time_and_no_answer_is_false() {
     }
 }
 
+/// The caller's token could be read, and the operation couldn't: it may have been sent long ago, as here it was.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repeat_whose_operation_cannot_be_read_is_not_told_that_nothing_was_sent() {
+    if !Engine::Postgres.can_be_had().await {
+        return;
+    }
+    let setup = Setup::new(Engine::Postgres).look_up_after("1h").account("absence_lag", "1h");
+    let (shop, line) = on_the_line(&setup).await;
+    shop.provider.next_send("applied", "drop").await;
+    shop.ledger.refund("1043", "li_2").await.is(202);
+    shop.ledger.wait_for_state(REFUND, "unknown").await;
+    line.cut_at(REFUND);
+    let repeat = in_time("a repeat", shop.ledger.refund("1043", "li_2")).await;
+    says_nothing_false(&repeat);
+    repeat.is_problem(503, "recording-unknown");
+    line.mend();
+    shop.ledger.look_up(REFUND).await;
+    shop.ledger.wait_for_state(REFUND, "confirmed").await;
+    shop.sent_and_done(1, 1).await;
+    shop.ledger.rests().await;
+}
+
 /// The connection breaks while the send is on its way: the result waits for the database, or the row is found without it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_that_breaks_during_the_send_costs_no_effect_and_makes_none() {
