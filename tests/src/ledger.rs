@@ -58,13 +58,14 @@ pub struct Ledger {
 }
 
 impl Books {
-    async fn new(engine: Engine, dir: &Path) -> Self {
-        if engine == Engine::Sqlite {
-            return Self::File(dir.join("counterfoil.db"));
+    async fn new(setup: &Setup, dir: &Path) -> Self {
+        if setup.engine == Engine::Sqlite {
+            return Self::File(setup.disk.as_deref().unwrap_or(dir).join("counterfoil.db"));
         }
-        let server = Server::shared().await.expect("a story on PostgreSQL runs only where there is one");
+        let shared = Server::shared().await.expect("a story on PostgreSQL runs only where there is one");
+        let server = setup.server.clone().unwrap_or(shared);
         let direct = server.fresh_database().await;
-        let url = match engine {
+        let url = match setup.engine {
             Engine::Pooled => {
                 server.through_pgbouncer(&direct).expect("a pooled story runs only where there is a pooler")
             }
@@ -105,7 +106,7 @@ impl Ledger {
         std::fs::write(dir.path().join("webhook.key"), "whsec_counterfoil\n").unwrap();
         std::fs::write(dir.path().join("clock"), "0").unwrap();
         std::fs::write(dir.path().join("ann.password"), "a long enough pass phrase\n").unwrap();
-        let books = Books::new(setup.engine, dir.path()).await;
+        let books = Books::new(setup, dir.path()).await;
         let servers = setup.engine.servers();
         let mut ledger = Self {
             programs: (0..servers).map(|_| None).collect(),
@@ -172,6 +173,14 @@ impl Ledger {
         self.serve_with(number, &self.config(), &log).await;
     }
 
+    /// Starts one of the servers on another way to the same database: through a [`Line`](crate::Line).
+    pub async fn serve_through(&mut self, number: usize, database: &str) {
+        let config = self.path(&format!("through-{number}.toml"));
+        let text = self.setup.render(self.dir.path(), database, &self.provider);
+        std::fs::write(&config, text).unwrap();
+        self.serve_with(number, &config, &format!("serve-{}.log", number + 1)).await;
+    }
+
     async fn serve_with(&mut self, number: usize, config: &Path, log: &str) {
         assert!(self.programs[number].is_none(), "already running");
         let mut command = Command::new(binary());
@@ -194,6 +203,16 @@ impl Ledger {
         for program in &mut self.programs {
             program.take().expect("not running").kill_9();
         }
+    }
+
+    /// How many servers there are.
+    pub fn servers(&self) -> usize {
+        self.programs.len()
+    }
+
+    /// SIGTERM, one of the servers.
+    pub async fn terminate_one(&mut self, number: usize) -> ExitStatus {
+        self.programs[number].take().expect("not running").terminate().await
     }
 
     /// `kill -9`, one of the servers.

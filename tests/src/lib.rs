@@ -1,7 +1,7 @@
 //! What the whole-program tests stand on: the real binary, started as a process and reached over real sockets.
 //!
 //! Here: how a ledger and a simulator are configured, started, killed and asked ([`Setup`], [`Ledger`], [`Simulator`]), what stands between
-//! them when a test wants an answer that the simulator can't give ([`Proxy`]), and SQL on the ledger's database ([`Database`]). Not here: any
+//! them when a test wants an answer that the simulator can't give ([`Proxy`]) or a database that goes away ([`Line`], [`SmallDisk`]), and SQL on the ledger's database ([`Database`]). Not here: any
 //! expectation about the product (those are in `tests/*.rs`), and nothing of the `counterfoil` crate: a test sees what a caller sees.
 //!
 //! Nothing waits by a bare sleep: [`until`] asks for a condition until it holds or [`PATIENCE`] is over.
@@ -10,7 +10,9 @@
 mod api;
 mod binary;
 mod database;
+mod disk;
 mod ledger;
+mod line;
 mod order;
 mod postgres;
 mod process;
@@ -24,7 +26,9 @@ mod wait;
 pub use api::Api;
 pub use binary::binary;
 pub use database::Database;
+pub use disk::SmallDisk;
 pub use ledger::{Ledger, Run};
+pub use line::Line;
 pub use order::{line, money, order, refund_of};
 pub use postgres::{Server, connected, skipped};
 pub use process::Program;

@@ -5,7 +5,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,8 @@ pub struct Server {
     // Stopped in this order: the pooler first.
     pgbouncer: Option<Pgbouncer>,
     postgres: PgTempDB,
+    /// Another process than the one that was started serves now.
+    restarted: AtomicBool,
 }
 
 impl Server {
@@ -57,7 +59,7 @@ impl Server {
             .with_config_param("synchronous_commit", "off")
             .start();
         let pgbouncer = Pgbouncer::start(postgres.db_port());
-        let server = Self { pgbouncer, postgres };
+        let server = Self { pgbouncer, postgres, restarted: AtomicBool::new(false) };
         wait_for_port(server.port());
         Some(server)
     }
@@ -67,18 +69,15 @@ impl Server {
         self.postgres.db_port()
     }
 
-    /// Kills every connection and comes up again, as after a crash. From then on it is to be stopped with [`Self::stop`].
+    /// Kills every connection and comes up again, as after a crash.
     pub fn restart(&self) {
+        self.restarted.store(true, Ordering::Relaxed);
         self.control(&["restart", "-m", "immediate", "-w"]);
     }
 
-    /// Ends it in order.
-    pub fn stop(&self) {
-        self.control(&["stop", "-m", "fast", "-w"]);
-    }
-
-    /// Starts it again as what a failover leaves behind: a standby, which reads and doesn't write. To be stopped with [`Self::stop`].
+    /// Starts it again as what a failover leaves behind: a standby, which reads and doesn't write.
     pub fn restart_as_standby(&self) {
+        self.restarted.store(true, Ordering::Relaxed);
         let signal = self.postgres.data_dir().join("standby.signal");
         // Owned by whoever owns the directory, or the server couldn't remove it.
         assert!(as_postgres("touch").arg(signal).status().unwrap().success());
@@ -94,16 +93,8 @@ impl Server {
         let program = postgres_binaries().unwrap().join("pg_ctl");
         let mut command = as_postgres(&program);
         let data = self.postgres.data_dir();
-        let done = tokio::task::block_in_place(|| {
-            command
-                .args(words)
-                .arg("-D")
-                .arg(data)
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status()
-                .unwrap()
-        });
+        command.args(words).arg("-D").arg(data).stdout(Stdio::null()).stderr(Stdio::null());
+        let done = tokio::task::block_in_place(|| command.status().unwrap());
         assert!(done.success(), "{words:?}");
     }
 
@@ -144,6 +135,14 @@ impl Server {
             return skipped("no pgbouncer: install the package pgbouncer");
         };
         Some(direct.replace(&format!(":{}/", self.port()), &format!(":{}/", pgbouncer.port)))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if *self.restarted.get_mut() {
+            self.control(&["stop", "-m", "fast", "-w"]);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The configuration of one ledger under test.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use toml::{Table, Value};
 
@@ -39,23 +40,39 @@ impl Engine {
 
 /// What goes into `counterfoil.toml`. The defaults are those of `api.md` with delays a test can wait for: a send has 2 s, a look-up comes 2 s
 /// after it, and two empty walks 1 s apart prove absence from 1 s after the provider can't be working on it any more.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Setup {
     pub(crate) engine: Engine,
     pub(crate) test_clock: bool,
+    pub(crate) server: Option<Arc<Server>>,
+    pub(crate) disk: Option<PathBuf>,
     changes: Vec<(String, Value)>,
     removed: Vec<String>,
 }
 
 impl Setup {
     pub fn new(engine: Engine) -> Self {
-        Self { engine, test_clock: false, changes: Vec::new(), removed: Vec::new() }
+        Self { engine, test_clock: false, server: None, disk: None, changes: Vec::new(), removed: Vec::new() }
     }
 
     /// Starts the ledger on a clock that the test moves with [`Ledger::advance`](crate::Ledger::advance).
     #[must_use]
     pub fn with_test_clock(mut self) -> Self {
         self.test_clock = true;
+        self
+    }
+
+    /// Keeps the books in this PostgreSQL, instead of the one that tests share.
+    #[must_use]
+    pub fn on_server(mut self, server: &Arc<Server>) -> Self {
+        self.server = Some(Arc::clone(server));
+        self
+    }
+
+    /// Keeps an embedded database in this directory, instead of the ledger's own.
+    #[must_use]
+    pub fn on_disk(mut self, directory: &Path) -> Self {
+        self.disk = Some(directory.to_owned());
         self
     }
 

@@ -1,6 +1,7 @@
 //! The provider simulator as a process, and its control calls.
 
 use std::process::Command;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -19,11 +20,11 @@ pub struct Request {
     pub body: String,
 }
 
-/// `counterfoil simulate` on a port of its own.
+/// `counterfoil simulate` on a port of its own; ends with its last handle.
+#[derive(Clone)]
 pub struct Simulator {
     api: Api,
-    _program: Program,
-    _dir: TempDir,
+    _running: Arc<(Program, TempDir)>,
 }
 
 impl Simulator {
@@ -33,7 +34,7 @@ impl Simulator {
         command.args(["simulate", "--port", "0"]).current_dir(dir.path());
         let mut program = Program::spawn(command, &dir.path().join("simulate.log"));
         let url = program.line_after("simulator listening on ").await;
-        Self { api: Api::new(url, None), _program: program, _dir: dir }
+        Self { api: Api::new(url, None), _running: Arc::new((program, dir)) }
     }
 
     /// Where it listens, the account's `base_url`.

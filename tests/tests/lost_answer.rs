@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use counterfoil_tests::{Engine, REFUND, Reply, Setup, Shop, races, refund_of, until};
+use counterfoil_tests::{Engine, REFUND, Reply, Setup, Shop, races, refund_of, stories_on, until};
 use reqwest::Method;
 use serde_json::json;
 
@@ -16,6 +16,12 @@ races!(
     work_goes_on_when_the_caller_hangs_up,
     a_refund_that_is_answered_at_once_is_confirmed_at_once,
 );
+
+// H12 H14: nothing may depend on the session, which a pooler in transaction mode changes under every transaction.
+stories_on!(pooled Pooled (
+    a_lost_answer_on_a_partial_refund_is_settled_by_a_look_up_and_sent_once
+    two_first_requests_at_once_make_one_operation_and_one_send
+));
 
 /// What every answer for a lost answer must say, and must never say.
 #[track_caller]

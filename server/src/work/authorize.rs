@@ -92,12 +92,11 @@ impl Works {
         match self.store.load(&id).await {
             Ok(Some(stored)) => return self.repeat(stored, &ask).await,
             Ok(None) => {}
-            Err(StoreError::Failed { .. } | StoreError::Closing) => return Ok(Answer::NotRecorded),
-            Err(error) => return Err(error.into()),
+            Err(error) => return unread(&id, error),
         }
         let now = match self.store.now().await {
             Ok(now) => now,
-            Err(_) => return Ok(Answer::NotRecorded),
+            Err(error) => return self.after_failed_record(&id, &ask, &error).await,
         };
         let lease = self.new_lease();
         let place = Place { id: id.clone(), base_id, order, now };
@@ -112,10 +111,24 @@ impl Works {
             Ok(Recorded::Refused(refusal)) => Ok(Answer::Refused(refusal)),
             Err(StoreError::CommitUnknown { .. }) => self.after_lost_commit(&id, lease).await,
             Err(error @ (StoreError::Failed { .. } | StoreError::Closing)) => {
-                tracing::error!(operation = %id, error = %error, "an operation couldn't be recorded; nothing was sent");
-                Ok(Answer::NotRecorded)
+                self.after_failed_record(&id, &ask, &error).await
             }
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// This request recorded nothing. Whether another one did meanwhile is read, or it isn't said that nothing was sent.
+    async fn after_failed_record(
+        self: &Arc<Self>,
+        id: &OperationId,
+        ask: &Ask,
+        error: &StoreError,
+    ) -> Result<Answer, WorkError> {
+        tracing::error!(operation = %id, error = %error, "an operation couldn't be recorded; nothing was sent for this request");
+        match self.store.load(id).await {
+            Ok(Some(stored)) => self.repeat(stored, ask).await,
+            Ok(None) => Ok(Answer::NotRecorded),
+            Err(error) => unread(id, error),
         }
     }
 
@@ -221,6 +234,17 @@ impl Works {
             }
         }
         Ok(Answer::Repeat(Box::new(stored)))
+    }
+}
+
+/// The database doesn't answer. An earlier request may have recorded and sent it, so nothing better can be said.
+fn unread(id: &OperationId, error: StoreError) -> Result<Answer, WorkError> {
+    match error {
+        StoreError::Failed { .. } | StoreError::Closing => {
+            tracing::error!(operation = %id, error = %error, "whether an operation is recorded couldn't be read");
+            Ok(Answer::RecordingUnknown)
+        }
+        error => Err(error.into()),
     }
 }
 

@@ -349,5 +349,4 @@ async fn a_server_that_restarts_is_survived_and_every_answer_was_true() {
     }
     refund("after", 10).record(&store).await;
     store.close().await;
-    server.stop();
 }
