@@ -59,8 +59,18 @@ impl Program {
     }
 
     /// SIGSTOP: it stands still, with everything it holds.
-    pub fn stand_still(&self) {
+    pub async fn stand_still(&self) {
         self.signal("STOP");
+        // The signal is taken by one thread, and until that one has run the others go on.
+        until("every thread stands", async || {
+            let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+            let running: Vec<String> = tasks
+                .filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("stat")).ok())
+                .filter(|stat| !stat.contains(") T "))
+                .collect();
+            if running.is_empty() { Ok(()) } else { Err(format!("{running:?}")) }
+        })
+        .await;
     }
 
     /// SIGCONT: it goes on as if no time had passed.

@@ -158,7 +158,7 @@ async fn a_process_that_stands_still_between_mark_and_first_byte_sends_nothing_w
     })
     .await;
     let marked = Instant::now();
-    shop.ledger.server(0).stand_still();
+    shop.ledger.server(0).stand_still().await;
     let fillers = door.queue.len();
     door.open(shop.provider.url());
     until("the connection, past the deadline", async || {
@@ -205,7 +205,7 @@ async fn a_server_that_stands_still_after_its_mark_sends_nothing_behind_the_one_
     line.hold_the_commit_of("attempt_started");
     let asking = asks(shop.ledger.of_server(0));
     line.caught_one().await;
-    shop.ledger.server(0).stand_still();
+    shop.ledger.server(0).stand_still().await;
     line.release();
     let mut database = shop.ledger.database().await;
     assert_eq!(database.facts(REFUND, "attempt_started").await, 1, "marked");
@@ -239,7 +239,7 @@ async fn a_server_that_stands_still_after_its_send_hears_a_late_answer_and_chang
     shop.provider.fault(&hang).await;
     let asking = asks(shop.ledger.of_server(0));
     sent(&shop, 1).await;
-    shop.ledger.server(0).stand_still();
+    shop.ledger.server(0).stand_still().await;
     let other = shop.ledger.of_server(1);
     other.wait_for_state(REFUND, "confirmed").await;
     shop.ledger.server(0).go_on();
