@@ -84,7 +84,10 @@ impl Api {
             request = request.header(*name, *value);
         }
         if let Some(body) = body {
-            request = request.header("content-type", "application/json").body(body);
+            if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+                request = request.header("content-type", "application/json");
+            }
+            request = request.body(body);
         }
         let answer = request.send().await?;
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());

@@ -1,4 +1,4 @@
-//! What stands between a ledger and the simulator: answers that the simulator can't give, and a door that shuts.
+//! What stands between a ledger and a provider: answers that the provider can't give, a door that shuts, and what was asked.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-use crate::until;
+use crate::{Request, until};
 
 /// What happens to requests of one method, instead of going through.
 #[derive(Clone, Debug)]
@@ -16,12 +16,17 @@ pub enum Scripted {
     Answer(u16, &'static str, &'static str),
     /// The door shuts before the simulator's answer goes back: the next connection is refused.
     ShutTheDoor,
+    /// The next request is passed on, and the connection breaks before its answer goes back; then everything goes through.
+    LoseTheAnswer,
+    /// The connection breaks before the next request is passed on; then everything goes through.
+    LoseTheRequest,
 }
 
 struct Shared {
     address: SocketAddr,
     target: String,
     script: Mutex<Option<(&'static str, Scripted)>>,
+    seen: Mutex<Vec<Request>>,
     accepting: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -31,13 +36,14 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Relays to `target`, a simulator's URL.
+    /// Relays to `target`, a provider's URL.
     pub async fn start(target: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let shared = Arc::new(Shared {
             address: listener.local_addr().unwrap(),
             target: target.trim_start_matches("http://").to_owned(),
             script: Mutex::new(None),
+            seen: Mutex::new(Vec::new()),
             accepting: Mutex::new(None),
         });
         accept(Arc::clone(&shared), listener);
@@ -56,6 +62,13 @@ impl Proxy {
     /// From now on everything goes through.
     pub fn relay_all(&self) {
         *self.shared.script.lock().unwrap() = None;
+    }
+
+    /// The sends that came this far, passed on or not.
+    pub fn sends(&self) -> Vec<Request> {
+        let mut seen = self.shared.seen.lock().unwrap().clone();
+        seen.retain(|request| request.method == "POST" && request.path == "/v1/refunds");
+        seen
     }
 
     /// Whether connections are accepted.
@@ -109,8 +122,18 @@ async fn shut(shared: &Shared) {
 
 async fn serve(shared: &Shared, mut client: TcpStream) -> std::io::Result<()> {
     let Some((head, body)) = read_request(&mut client).await? else { return Ok(()) };
-    let script = shared.script.lock().unwrap().clone();
-    let scripted = script.filter(|(method, _)| head.starts_with(&format!("{method} /v1/")));
+    shared.seen.lock().unwrap().push(request(&head, &body));
+    let scripted = {
+        let mut script = shared.script.lock().unwrap();
+        let scripted = script.clone().filter(|(method, _)| head.starts_with(&format!("{method} /v1/")));
+        if matches!(scripted, Some((_, Scripted::LoseTheAnswer | Scripted::LoseTheRequest))) {
+            *script = None;
+        }
+        scripted
+    };
+    if let Some((_, Scripted::LoseTheRequest)) = scripted {
+        return Ok(());
+    }
     if let Some((_, Scripted::Answer(status, kind, text))) = scripted {
         let answer = format!(
             "HTTP/1.1 {status} Scripted\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
@@ -120,11 +143,30 @@ async fn serve(shared: &Shared, mut client: TcpStream) -> std::io::Result<()> {
         return client.shutdown().await;
     }
     let answer = relay(shared, &head, &body).await?;
+    if let Some((_, Scripted::LoseTheAnswer)) = scripted {
+        return Ok(());
+    }
     if let Some((_, Scripted::ShutTheDoor)) = scripted {
         shut(shared).await;
     }
     client.write_all(&answer).await?;
     client.shutdown().await
+}
+
+fn request(head: &str, body: &[u8]) -> Request {
+    let mut first = head.lines().next().unwrap_or_default().split(' ').map(str::to_owned);
+    let header = |name: &str| {
+        let mut headers = head.lines().filter_map(|line| line.split_once(':'));
+        let found = headers.find(|(named, _)| named.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.trim().to_owned())
+    };
+    Request {
+        method: first.next().unwrap_or_default(),
+        path: first.next().unwrap_or_default(),
+        key: header("idempotency-key"),
+        request_id: header("x-client-request-id"),
+        body: String::from_utf8_lossy(body).into_owned(),
+    }
 }
 
 /// Passes one request on and returns the whole answer, as bytes.
@@ -212,5 +254,16 @@ mod tests {
         proxy.relay_all();
         proxy.open().await;
         assert_eq!(api.get("/v1/refunds").await.status, 200);
+
+        for lost in [Scripted::LoseTheAnswer, Scripted::LoseTheRequest] {
+            proxy.script("POST", lost);
+            let keyed = [("idempotency-key", "k-1")];
+            let broken =
+                api.try_call(reqwest::Method::POST, "/v1/refunds", &keyed, Some("a=1".to_owned())).await;
+            assert!(!broken.unwrap_err().is_connect());
+            assert_eq!(api.call(reqwest::Method::POST, "/v1/refunds", &[], None).await.status, 200);
+        }
+        let keyed = proxy.sends().into_iter().filter(|request| request.key.as_deref() == Some("k-1"));
+        assert_eq!(keyed.map(|request| request.body).collect::<Vec<_>>(), ["a=1", "a=1"]);
     }
 }
