@@ -163,11 +163,12 @@ async fn an_account_that_is_back_wakes_its_unsettled_rows(bench: &Bench) {
     }
     let outbox = due(bench, "li_3", Some(900)).await;
     assert_eq!(bench.store.wake_account(&"adyen".parse().unwrap(), at(100)).await.unwrap(), 0);
-    assert_eq!(bench.store.wake_account(&account(), at(100)).await.unwrap(), 2);
+    // The outbox too: after a restore what was never sent waits for a look-up as well.
+    rows.push(outbox);
+    assert_eq!(bench.store.wake_account(&account(), at(100)).await.unwrap(), 3);
     for row in &rows {
         assert_eq!(loaded_again(&bench.store, row).await.step.due_at, Some(at(100)));
     }
-    assert_eq!(loaded_again(&bench.store, &outbox).await.step.due_at, Some(at(900)));
 }
 
 async fn a_row_set_aside_is_out_of_the_work_and_in_the_list(bench: &Bench) {
