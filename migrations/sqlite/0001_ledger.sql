@@ -118,7 +118,7 @@ CREATE TABLE chain (
 ) STRICT;
 
 -- Whether a restore from a backup is in force is asked before every decision.
-CREATE INDEX chain_restores ON chain (seq) WHERE type IN ('restore_began', 'restore_ended');
+CREATE INDEX chain_by_type ON chain (type, seq);
 
 -- Where the ledger-wide chain ends: without it, acts cut off at the end would leave no trace.
 CREATE TABLE chain_head (
